@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strconv"
@@ -40,11 +41,16 @@ type Entry struct {
 
 // Events reads events, oldest first, from a cursor on; "" begins at the oldest stored event. It
 // waits for new events, and ends with the first error, at the latest when the context ends. Continue
-// with the last entry's cursor. An event is delivered at least once.
+// with the last entry's cursor. An event is delivered at least once. If the server's database was restored to a time before
+// the cursor, reading goes on from where no event is missed, and some events come again.
 func (c *Client) Events(ctx context.Context, after string, f Feed) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for {
 			p, err := c.page(ctx, after, f)
+			if restart := restartAfter(err); restart != "" && restart != after {
+				after = restart
+				continue
+			}
 			if err != nil {
 				yield(Entry{}, err)
 				return
@@ -71,6 +77,14 @@ func (f Feed) endsAt(next, after string) bool {
 		f.Moved(next)
 	}
 	return f.Wait < 0
+}
+
+// restartAfter returns from where to read after a restore; empty for another error.
+func restartAfter(err error) string {
+	if p, refused := errors.AsType[*ProblemError](err); refused && p.RestartAfter != nil {
+		return *p.RestartAfter
+	}
+	return ""
 }
 
 // page reads one page.

@@ -72,6 +72,23 @@ func TestEventsMoved(t *testing.T) {
 	require.Equal(t, []string{"c7"}, moved)
 }
 
+// After a restore of the server's database reading goes on from where the server says, but not in circles.
+func TestEventsRestart(t *testing.T) {
+	t.Parallel()
+	restored := status(410, `{"status":410,"code":"cursor-expired","restart_after":"e1-1"}`)
+	s := serve(t, status(200, firstPage), restored, status(200, secondPage), status(200, emptyPage))
+	got, err := entries(t, s.client(t), "c0", client.Feed{Wait: -1})
+	require.NoError(t, err)
+	require.Equal(t, []string{"e1 c0", "e2 c2", "e3 c3"}, got)
+	require.Equal(t, []string{"GET /v1/events?after=c0 ", "GET /v1/events?after=c2 ", "GET /v1/events?after=e1-1 ", "GET /v1/events?after=c3 "}, s.tries())
+
+	s = serve(t, restored, restored)
+	_, err = entries(t, s.client(t), "c0", client.Feed{Wait: -1})
+	var p *client.ProblemError
+	require.ErrorAs(t, err, &p)
+	require.Equal(t, "cursor-expired", p.Code)
+}
+
 func TestEventsEnd(t *testing.T) {
 	t.Parallel()
 	s := serve(t, status(200, firstPage), status(410, `{"status":410,"code":"cursor-expired"}`))

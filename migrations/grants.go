@@ -33,6 +33,7 @@ func Served() map[string][]string {
 		"event_bytes":         {insert, remove},
 		"erased_requests":     {},
 		"erasures":            {},
+		"feed_epochs":         {insert},
 		"final_cursors":       {insert, update},
 		"final_lookups":       {insert, update, remove},
 		"goose_db_version":    {},
@@ -78,6 +79,7 @@ func Served() map[string][]string {
 func called(schema string) []string {
 	return []string{
 		schema + ".must_touch(text, bigint, bigint)", schema + ".audit_hash(" + schema + ".staff_audit)",
+		schema + ".outbox_id(uuid, bigint)",
 		schema + ".purge_audit(interval, uuid, integer)", schema + ".purge_attempt_log(interval, uuid, integer)",
 		schema + ".make_event_bytes()", schema + ".old_event_bytes(interval)", schema + ".drop_event_bytes(date, interval)",
 	}

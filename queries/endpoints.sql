@@ -20,7 +20,8 @@ UPDATE endpoints SET lease_until = now() + make_interval(secs => @seconds::float
 
 -- Reads an endpoint under its lease, and the head of the outbox. Returns no row if another process has the lease. Locks nothing.
 -- name: EndpointRead :one
-SELECT e.state, e.position, h.last AS head FROM endpoints e, outbox_head h WHERE e.name = @name AND e.fence = @fence;
+SELECT e.state, e.position, h.last AS head, COALESCE((SELECT max(f.epoch) FROM feed_epochs f), 0)::bigint AS epoch
+FROM endpoints e, outbox_head h WHERE e.name = @name AND e.fence = @fence;
 
 -- Reads a limited number of due retries, the longest due first. Locks nothing.
 -- name: EndpointDue :many
@@ -117,7 +118,8 @@ ORDER BY d.delivery_id DESC LIMIT @at_most::int;
 -- Reads the progress of the endpoints. oldest is the time of the first batch with an undelivered event, or the epoch. Locks
 -- nothing.
 -- name: EndpointsStatus :many
-SELECT e.name, e.state, e.position, (h.last - e.position)::bigint AS behind, e.last_success_at, e.last_failure_at, e.last_failure,
+SELECT e.name, e.state, e.position, COALESCE((SELECT max(f.epoch) FROM feed_epochs f), 0)::bigint AS epoch,
+    (h.last - e.position)::bigint AS behind, e.last_success_at, e.last_failure_at, e.last_failure,
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state <> 'dead') AS retries,
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state = 'dead') AS dead,
     COALESCE(LEAST(
@@ -165,3 +167,9 @@ DELETE FROM endpoint_retries r USING (
 ) old
 WHERE r.endpoint = old.endpoint AND r.position = old.position
 RETURNING r.endpoint, r.subject, r.state;
+
+-- Ends the leases of all endpoints after a restore: what they read before is lost. A position that was written ahead of the head goes back to
+-- another one. Locks the rows.
+-- name: EndpointsTakeBack :exec
+UPDATE endpoints SET fence = fence + 1, lease_until = NULL,
+    position = CASE WHEN position > (SELECT h.last FROM outbox_head h) THEN @shared ELSE position END;

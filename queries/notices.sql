@@ -62,3 +62,9 @@ ORDER BY e.name;
 -- name: NoticedEndpointsInsert :exec
 INSERT INTO noticed_endpoints (notice, endpoint, at) SELECT @notice, unnest(@endpoints::text[]), now() ORDER BY 2
 ON CONFLICT (notice, endpoint) DO UPDATE SET at = EXCLUDED.at;
+
+-- Ends the leases of all notices after a restore: what they read before is lost. A position that was written ahead of the head goes back to
+-- another one. Locks the rows.
+-- name: NoticesTakeBack :exec
+UPDATE notices SET fence = fence + 1, lease_until = NULL,
+    position = CASE WHEN position > (SELECT h.last FROM outbox_head h) THEN @shared ELSE position END;

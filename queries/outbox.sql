@@ -1,4 +1,4 @@
--- Writes events for the merchant as one batch. Existing events stay.
+-- Writes events for the merchant as one batch. Existing events stay, of this epoch of the feed or an earlier one.
 -- name: OutboxInsert :exec
 WITH n AS (
     SELECT unnest(@order_ids::text[]) AS order_id,
@@ -14,9 +14,12 @@ WITH n AS (
     INSERT INTO outbox_batches (events, created_at) SELECT count(*), max(created_at) FROM n RETURNING batch
 )
 INSERT INTO outbox (batch, nth, order_id, message_id, attempt_id, subject, type, version, payload, created_at)
-SELECT b.batch, n.nth, n.order_id, n.message_id, NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'), n.subject, n.type, n.version,
+SELECT b.batch, n.nth, n.order_id, outbox_id(n.message_id, p.epoch), NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'), n.subject, n.type, n.version,
     n.payload::json, n.created_at
-FROM n, b
+FROM n, b, (SELECT COALESCE(max(f.epoch), 0)::bigint AS epoch FROM feed_epochs f) p
+WHERE CASE WHEN p.epoch = 0 THEN true ELSE NOT EXISTS (
+    SELECT 1 FROM outbox o
+    WHERE o.order_id = n.order_id AND o.message_id IN (SELECT n.message_id UNION ALL SELECT outbox_id(n.message_id, e.epoch) FROM feed_epochs e)) END
 ON CONFLICT (order_id, message_id) DO NOTHING;
 
 -- Writes, as one batch, the events of cancelled orders: orders with a cancel request, without a live attempt and without accepted
@@ -39,8 +42,11 @@ WITH n AS (
     INSERT INTO outbox_batches (events, created_at) SELECT count(*), max(created_at) FROM n HAVING count(*) > 0 RETURNING batch
 )
 INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
-SELECT b.batch, n.nth, n.order_id, n.message_id, n.order_id, n.type, n.version, n.payload::json, n.created_at
-FROM n, b
+SELECT b.batch, n.nth, n.order_id, outbox_id(n.message_id, p.epoch), n.order_id, n.type, n.version, n.payload::json, n.created_at
+FROM n, b, (SELECT COALESCE(max(f.epoch), 0)::bigint AS epoch FROM feed_epochs f) p
+WHERE CASE WHEN p.epoch = 0 THEN true ELSE NOT EXISTS (
+    SELECT 1 FROM outbox o
+    WHERE o.order_id = n.order_id AND o.message_id IN (SELECT n.message_id UNION ALL SELECT outbox_id(n.message_id, e.epoch) FROM feed_epochs e)) END
 ON CONFLICT (order_id, message_id) DO NOTHING;
 
 -- Locks the head. Returns no row if another transaction has it.
@@ -64,6 +70,27 @@ UPDATE outbox_head SET last = GREATEST(outbox_head.last, (SELECT max(n.last) FRO
 -- Reads the head. Locks nothing.
 -- name: OutboxHead :one
 SELECT last FROM outbox_head;
+
+-- Reads the head, and the epochs, oldest first. Locks nothing.
+-- name: OutboxLine :one
+SELECT h.last, ARRAY(SELECT e.epoch FROM feed_epochs e ORDER BY e.epoch)::bigint[] AS epochs,
+    ARRAY(SELECT e.shared FROM feed_epochs e ORDER BY e.epoch)::bigint[] AS shared
+FROM outbox_head h;
+
+-- Locks the head, and waits for it.
+-- name: OutboxHeadHold :exec
+SELECT last FROM outbox_head FOR UPDATE;
+
+-- Begins an epoch of the feed, behind the last position that is of before a time; no row where one has
+-- begun since another time. The caller has locked the head before this statement began.
+-- name: FeedEpochBegin :one
+INSERT INTO feed_epochs (epoch, shared)
+SELECT GREATEST(extract(epoch FROM now() - timestamptz '2026-01-01T00:00:00Z')::bigint, (SELECT max(l.epoch) FROM feed_epochs l) + 1),
+    LEAST(h.last, (SELECT min(b.last - b.events) FROM outbox_batches b
+        WHERE b.last IS NOT NULL AND b.created_at >= @since::timestamptz))
+FROM outbox_head h
+WHERE NOT EXISTS (SELECT FROM feed_epochs e WHERE e.begun_at > @seen::timestamptz)
+RETURNING shared;
 
 -- Reads a limited number of events between two positions, oldest first, of some types, or of all types if no type is given. The
 -- inner order makes the planner read each batch by its index even without statistics. Locks nothing.

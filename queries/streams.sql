@@ -36,3 +36,9 @@ SELECT s.name, (h.last - s.position)::bigint AS behind, s.last_success_at, s.las
     COALESCE((SELECT b.created_at FROM outbox_batches b WHERE b.last > s.position ORDER BY b.last LIMIT 1), 'epoch')::timestamptz AS oldest
 FROM streams s, outbox_head h
 WHERE s.name = ANY (@names::text[]) ORDER BY s.name;
+
+-- Ends the leases of all streams after a restore: what they read before is lost. A position that was written ahead of the head goes back to
+-- another one. Locks the rows.
+-- name: StreamsTakeBack :exec
+UPDATE streams SET fence = fence + 1, lease_until = NULL,
+    position = CASE WHEN position > (SELECT h.last FROM outbox_head h) THEN @shared ELSE position END;

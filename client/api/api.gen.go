@@ -1439,6 +1439,9 @@ type Problem struct {
 	// Errors Every field that is wrong.
 	Errors  *[]FieldError `json:"errors,omitempty"`
 	Attempt *Attempt      `json:"attempt,omitempty"`
+
+	// RestartAfter With `cursor-expired` after a restore: a cursor of the feed from which no event is missed; some come again.
+	RestartAfter *string `json:"restart_after,omitempty"`
 }
 
 // ProviderName A name by which the provider calls the payment.
@@ -2931,7 +2934,8 @@ type ClientInterface interface {
 	// ReadEvents Read what has happened
 	//
 	// Roles: service. Everything that has happened, oldest first. Go on from `next_cursor`: the cursor never passes an event that was
-	// committed late, and each event has the same `id` wherever it is told. Versions of one subject come in order. With nothing
+	// committed late, and each event has the same `id` wherever it is told. Versions of one subject come in order. A restored
+	// database has other cursors and ids from there on. With nothing
 	// new the answer comes after `wait`, without items and with a cursor to go on from. Events are kept for `retention.events`
 	// (30 days).
 	//
@@ -3430,7 +3434,8 @@ func (c *Client) TestEndpoint(ctx context.Context, endpoint EndpointName, params
 // ReadEvents Read what has happened
 //
 // Roles: service. Everything that has happened, oldest first. Go on from `next_cursor`: the cursor never passes an event that was
-// committed late, and each event has the same `id` wherever it is told. Versions of one subject come in order. With nothing
+// committed late, and each event has the same `id` wherever it is told. Versions of one subject come in order. A restored
+// database has other cursors and ids from there on. With nothing
 // new the answer comes after `wait`, without items and with a cursor to go on from. Events are kept for `retention.events`
 // (30 days).
 //
@@ -6764,7 +6769,8 @@ type ClientWithResponsesInterface interface {
 	// ReadEventsWithResponse Read what has happened
 	//
 	// Roles: service. Everything that has happened, oldest first. Go on from `next_cursor`: the cursor never passes an event that was
-	// committed late, and each event has the same `id` wherever it is told. Versions of one subject come in order. With nothing
+	// committed late, and each event has the same `id` wherever it is told. Versions of one subject come in order. A restored
+	// database has other cursors and ids from there on. With nothing
 	// new the answer comes after `wait`, without items and with a cursor to go on from. Events are kept for `retention.events`
 	// (30 days).
 	//
@@ -8551,7 +8557,8 @@ func (c *ClientWithResponses) TestEndpointWithResponse(ctx context.Context, endp
 // ReadEventsWithResponse Read what has happened
 //
 // Roles: service. Everything that has happened, oldest first. Go on from `next_cursor`: the cursor never passes an event that was
-// committed late, and each event has the same `id` wherever it is told. Versions of one subject come in order. With nothing
+// committed late, and each event has the same `id` wherever it is told. Versions of one subject come in order. A restored
+// database has other cursors and ids from there on. With nothing
 // new the answer comes after `wait`, without items and with a cursor to go on from. Events are kept for `retention.events`
 // (30 days).
 //

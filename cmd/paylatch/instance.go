@@ -113,7 +113,7 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 	})/len(of.cfg.Numbers())), func(err error) {
 		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
 	})
-	if in.events, err = newPublisher(cfg, in.store, counted, now, log); err != nil {
+	if in.events, err = newPublisher(cfg, in.store, counted, in.guard.Unsettled, now, log); err != nil {
 		return nil, err
 	}
 	in.store.OnChange(func(ids []stream.ID) {

@@ -35,8 +35,8 @@ type eventPublisher struct {
 }
 
 // newPublisher returns a publisher of the configuration.
-func newPublisher(cfg *config.Config, store *postgres.Store, counted *metrics.Metrics, now func() time.Time, log zerolog.Logger) (*eventPublisher, error) {
-	head := &outbox.Head{}
+func newPublisher(cfg *config.Config, store *postgres.Store, counted *metrics.Metrics, unsettled func() bool, now func() time.Time, log zerolog.Logger) (*eventPublisher, error) {
+	head := &outbox.Head{Unsettled: unsettled}
 	p := &eventPublisher{
 		Numberer: &outbox.Numberer{Store: store, Head: head, Log: func(err error) {
 			log.Warn().Err(err).Msg("events for the merchant wait for their position; it is tried again")

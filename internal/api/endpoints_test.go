@@ -37,7 +37,7 @@ func (e *endpoints) Test(_ context.Context, name string) (endpoint.Attempt, erro
 	return e.attempts[0], e.err
 }
 
-func (e *endpoints) RedeliverAfter(_ context.Context, name string, cursor outbox.Position) error {
+func (e *endpoints) RedeliverAfter(_ context.Context, name string, cursor outbox.Cursor) error {
 	e.call = []any{name, cursor}
 	return e.err
 }
@@ -83,9 +83,9 @@ func TestEndpoints(t *testing.T) {
 
 	got = b.send(http.MethodPost, "/v1/endpoints/shop/redeliver", `{"after":"11"}`, asService)
 	require.JSONEq(t, list, string(got.text))
-	require.Equal(t, []any{"shop", outbox.Position(11)}, e.call)
+	require.Equal(t, []any{"shop", outbox.Cursor{Position: 11}}, e.call)
 	b.send(http.MethodPost, "/v1/endpoints/shop/redeliver", `{"after":""}`, asService)
-	require.Equal(t, []any{"shop", outbox.Beginning}, e.call)
+	require.Equal(t, []any{"shop", outbox.Beginning()}, e.call)
 	b.send(http.MethodPost, "/v1/endpoints/shop/redeliver", `{"ids":["`+deliveredID+`"]}`, asService)
 	require.Equal(t, []any{"shop", []uuid.UUID{uuid.MustParse(deliveredID)}}, e.call)
 }

@@ -56,35 +56,35 @@ func (s *server) ReadEvents(ctx context.Context, r gen.ReadEventsRequestObject) 
 }
 
 // actedOn is the cursor up to which a reader has acted on events: the request's cursor or, without one, the cursor before the first event.
-func actedOn(after outbox.Position, page outbox.Page) outbox.Position {
+func actedOn(after outbox.Cursor, page outbox.Page) outbox.Position {
 	switch {
-	case after != outbox.Beginning && after != outbox.End:
-		return after
+	case after != outbox.Beginning() && after != outbox.End():
+		return after.Position
 	case len(page.Events) == 0:
-		return page.Next
+		return page.Next.Position
 	}
 	return page.Events[0].Position - 1
 }
 
 // feedQuery reads the cursor, the types and the limit of a page of the feed.
-func feedQuery(p gen.ReadEventsParams) (after outbox.Position, types []string, limit int, err error) {
+func feedQuery(p gen.ReadEventsParams) (after outbox.Cursor, types []string, limit int, err error) {
 	if valueOf(p.After) == fromNow {
-		after = outbox.End
+		after = outbox.End()
 	} else if after, err = outbox.ParseCursor(valueOf(p.After)); err != nil {
-		return 0, nil, 0, payment.Invalid("after", "must be the next_cursor of an earlier page, or now")
+		return after, nil, 0, payment.Invalid("after", "must be the next_cursor of an earlier page, or now")
 	}
 	if list := valueOf(p.Type); list != "" {
 		types = strings.Split(list, ",")
 	}
 	for _, t := range types {
 		if !slices.Contains(outbox.Types(), t) {
-			return 0, nil, 0, payment.Invalid("type", "must be of "+strings.Join(outbox.Types(), ", "))
+			return after, nil, 0, payment.Invalid("type", "must be of "+strings.Join(outbox.Types(), ", "))
 		}
 	}
 	limit = usualEvents
 	if text := valueOf(p.Limit); text != "" {
 		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > mostEvents {
-			return 0, nil, 0, payment.Invalid("limit", "must be a whole number from 1 to "+strconv.Itoa(mostEvents))
+			return after, nil, 0, payment.Invalid("limit", "must be a whole number from 1 to "+strconv.Itoa(mostEvents))
 		}
 	}
 	return after, types, limit, nil

@@ -21,13 +21,13 @@ var _ api.Events = (*outbox.Feed)(nil)
 type feed struct {
 	page  outbox.Page
 	err   error
-	after outbox.Position
+	after outbox.Cursor
 	types []string
 	limit int
 	wait  time.Duration
 }
 
-func (f *feed) Read(_ context.Context, after outbox.Position, types []string, limit int, wait time.Duration) (outbox.Page, error) {
+func (f *feed) Read(_ context.Context, after outbox.Cursor, types []string, limit int, wait time.Duration) (outbox.Page, error) {
 	f.after, f.types, f.limit, f.wait = after, types, limit, wait
 	return f.page, f.err
 }
@@ -36,7 +36,7 @@ const asService = "Authorization: Bearer service"
 
 func TestReadEvents(t *testing.T) {
 	t.Parallel()
-	f := &feed{page: outbox.Page{Next: 12, Events: []outbox.Event{{
+	f := &feed{page: outbox.Page{Next: outbox.Cursor{Position: 12}, Events: []outbox.Event{{
 		Position: 12, ID: uuid.MustParse("8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90"), Type: outbox.OrderPaid, Subject: "A-1", Version: 2,
 		Payload: []byte(`{"order_id":"A-1"}`), CreatedAt: now,
 	}}}}
@@ -52,16 +52,16 @@ func TestReadEvents(t *testing.T) {
 	want := `{"items":[{"id":"8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90","type":"order.paid","created_at":"2026-03-01T09:30:00.120000Z",` +
 		`"subject":"A-1","version":2,"data":{"order_id":"A-1"}}],"next_cursor":"12"}` + "\n"
 	require.Equal(t, want, string(got.text), "to the byte")
-	require.Equal(t, feed{f.page, nil, 11, []string{"order.paid", "refund.failed"}, 5, time.Minute}, *f)
+	require.Equal(t, feed{f.page, nil, outbox.Cursor{Position: 11}, []string{"order.paid", "refund.failed"}, 5, time.Minute}, *f)
 
-	f.page = outbox.Page{Next: 12}
+	f.page = outbox.Page{Next: outbox.Cursor{Position: 12}}
 	got = b.send(http.MethodGet, "/v1/events", "", asService, "Prefer: wait=3")
 	require.JSONEq(t, `{"items":[],"next_cursor":"12"}`, string(got.text))
 	require.Equal(t, "wait=3", got.Header.Get("Preference-Applied"))
-	require.Equal(t, feed{f.page, nil, outbox.Beginning, nil, 100, 3 * time.Second}, *f)
+	require.Equal(t, feed{f.page, nil, outbox.Beginning(), nil, 100, 3 * time.Second}, *f)
 
 	require.Equal(t, http.StatusOK, b.send(http.MethodGet, "/v1/events?after=now", "", asService).StatusCode)
-	require.Equal(t, outbox.End, f.after)
+	require.Equal(t, outbox.End(), f.after)
 
 	f.page.Events = []outbox.Event{{Position: 9, Payload: []byte("{}")}, {Position: 12, Payload: []byte("{}")}}
 	b.send(http.MethodGet, "/v1/events", "", asService)
@@ -90,6 +90,11 @@ func TestReadEventsRefuses(t *testing.T) {
 	f.err = outbox.ErrCursorExpired
 	gone := b.send(http.MethodGet, "/v1/events?after=3", "", asService)
 	gone.is(t, 410, "cursor-expired")
+	require.NotContains(t, string(gone.text), "restart_after")
+	f.err = &outbox.ExpiredError{RestartAfter: outbox.Cursor{Epoch: 36, Position: 4}}
+	restored := b.send(http.MethodGet, "/v1/events?after=3", "", asService)
+	restored.is(t, 410, "cursor-expired")
+	require.Contains(t, string(restored.text), `"restart_after":"10-4"`)
 	f.err = outbox.ErrCursorInvalid
 	ahead := b.send(http.MethodGet, "/v1/events?after=3", "", asService)
 	ahead.is(t, 422, "validation-failed")

@@ -55,7 +55,7 @@ type Reads interface {
 
 // Events is the feed; *outbox.Feed in the real program.
 type Events interface {
-	Read(ctx context.Context, after outbox.Position, types []string, limit int, wait time.Duration) (outbox.Page, error)
+	Read(ctx context.Context, after outbox.Cursor, types []string, limit int, wait time.Duration) (outbox.Page, error)
 }
 
 // Endpoints are where events are delivered.
@@ -63,7 +63,7 @@ type Endpoints interface {
 	List(ctx context.Context) ([]endpoint.Status, error)
 	Attempts(ctx context.Context, name string, before int64, failed bool, limit int) ([]endpoint.Attempt, error)
 	Test(ctx context.Context, name string) (endpoint.Attempt, error)
-	RedeliverAfter(ctx context.Context, name string, cursor outbox.Position) error
+	RedeliverAfter(ctx context.Context, name string, cursor outbox.Cursor) error
 	RedeliverEvents(ctx context.Context, name string, ids []uuid.UUID) error
 }
 

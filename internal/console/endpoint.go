@@ -22,7 +22,7 @@ type Endpoints interface {
 	List(ctx context.Context) ([]endpoint.Status, error)
 	Attempts(ctx context.Context, name string, before int64, failed bool, limit int) ([]endpoint.Attempt, error)
 	Test(ctx context.Context, name string) (endpoint.Attempt, error)
-	RedeliverAfter(ctx context.Context, name string, cursor outbox.Position) error
+	RedeliverAfter(ctx context.Context, name string, cursor outbox.Cursor) error
 	RedeliverEvents(ctx context.Context, name string, ids []uuid.UUID) error
 }
 
@@ -232,6 +232,6 @@ func redeliverPath(name string, event uuid.UUID) string {
 }
 
 // redeliverFromPath is the form that sends an event and all behind it again.
-func redeliverFromPath(name string, at outbox.Position) string {
-	return endpointPath(name) + "/redeliver?after=" + (at - 1).String()
+func redeliverFromPath(s endpointStatus, at outbox.Position) string {
+	return endpointPath(s.Name) + "/redeliver?after=" + outbox.Cursor{Epoch: s.Cursor.Epoch, Position: at - 1}.String()
 }

@@ -31,7 +31,7 @@ type redeliverView struct {
 // redelivery is the event or the cursor that the form names.
 type redelivery struct {
 	event  uuid.UUID
-	cursor outbox.Position
+	cursor outbox.Cursor
 }
 
 func (v *visit) redeliverView(s endpointStatus, value func(name string) string) redeliverView {
@@ -90,11 +90,11 @@ func (r redeliverView) read(s endpointStatus) (wanted redelivery, err error) {
 		}
 		return wanted, nil
 	case r.All:
-		return redelivery{cursor: outbox.Beginning}, nil
+		return redelivery{cursor: outbox.Beginning()}, nil
 	case r.After == "":
 		return wanted, ErrNoCursor
 	}
-	if wanted.cursor, err = outbox.ParseCursor(r.After); err == nil && wanted.cursor > s.Position {
+	if wanted.cursor, err = outbox.ParseCursor(r.After); err == nil && wanted.cursor.Position > s.Cursor.Position {
 		err = endpoint.ErrAhead
 	}
 	return wanted, err
@@ -106,7 +106,7 @@ func (r redeliverView) confirmed(s endpointStatus, wanted redelivery) string {
 		return "All events that are kept and of the types of " + s.Name + " are sent to it, in their order."
 	}
 	return "The events behind the cursor " + r.After + " that are of the types of " + s.Name + " are sent to it again, in their order; at most " +
-		strconv.FormatInt(int64(s.Position-wanted.cursor), 10) + " that it has passed."
+		strconv.FormatInt(int64(s.Cursor.Position-wanted.cursor.Position), 10) + " that it has passed."
 }
 
 func (r redeliverView) outcome() string {

@@ -83,7 +83,7 @@ func refusalRows() []refusalRow {
 		{endpoint.ErrNotFound, 404, "No endpoint of this name is configured."},
 		{ErrNoEvent, 422, "This is not the id of an event."},
 		{ErrNoCursor, 422, "Enter a cursor, or choose all that are kept."},
-		{outbox.ErrCursorInvalid, 422, "Enter a cursor of the feed: a number, such as the one of this endpoint."},
+		{outbox.ErrCursorInvalid, 422, "Enter a cursor of the feed, such as the one of this endpoint."},
 		{endpoint.ErrAhead, 422, "The endpoint has not come to this cursor yet. Enter an earlier one."},
 		{outbox.ErrCursorExpired, 410, "Events behind this cursor are not kept any more. Choose a later one, or all that are kept."},
 		{ErrAmount, 422, "Enter an amount such as 5 or 5.00."},

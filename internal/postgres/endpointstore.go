@@ -78,7 +78,8 @@ func (s *EndpointStore) EndpointWork(ctx context.Context, l lease.Lease, w endpo
 		if err != nil {
 			return fmt.Errorf("read endpoint %s: %w", l.Name, pool.Missing(err, lease.ErrLost))
 		}
-		work.State, work.Position, work.Until = endpoint.State(at.State), outbox.Position(at.Position), outbox.Position(at.Head)
+		work.State, work.Epoch = endpoint.State(at.State), at.Epoch
+		work.Position, work.Until = outbox.Position(at.Position), outbox.Position(at.Head)
 		if work.State == endpoint.Gone {
 			return nil
 		}
@@ -91,7 +92,11 @@ func (s *EndpointStore) EndpointWork(ctx context.Context, l lease.Lease, w endpo
 }
 
 func (s *EndpointStore) readEvents(ctx context.Context, c *pgxpool.Conn, l lease.Lease, w endpoint.Wanted, work *endpoint.Work) error {
-	p, err := readCursor(ctx, s.q, c, outbox.Query{After: max(w.From, work.Position), Until: work.Until, Types: w.Types, Limit: w.Events})
+	from := work.Position
+	if w.From.Epoch == work.Epoch {
+		from = max(from, w.From.Position)
+	}
+	p, err := readCursor(ctx, s.q, c, outbox.Query{After: from, Until: work.Until, Types: w.Types, Limit: w.Events})
 	if err != nil {
 		return fmt.Errorf("endpoint %s: %w", l.Name, err)
 	}

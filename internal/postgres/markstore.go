@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/watermark"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
+	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
 
@@ -42,6 +43,9 @@ func NewMarkStore(p *pool.Pool) *MarkStore { return &MarkStore{pool: p, q: dbsql
 func (s *MarkStore) Watch(g *watermark.Guard) {
 	s.pool.OnConnect(func(ctx context.Context, c *pgx.Conn) error {
 		err := g.Look(func() (watermark.Reading, error) { return s.read(ctx, c) })
+		if since, seen, lost := g.Loss(); err == nil && lost { // before an event is written
+			err = pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return s.beginEpoch(ctx, tx, since, seen) })
+		}
 		if missing := (*pgconn.PgError)(nil); errors.As(err, &missing) && missing.Code == undefinedTable {
 			return nil
 		}
@@ -94,6 +98,34 @@ func (s *MarkStore) RaiseMark(ctx context.Context, above int64) (m watermark.Mar
 		return nil
 	})
 	return m, err
+}
+
+// clocks is how far the clocks of two servers may differ that have had the same database.
+const clocks = time.Minute
+
+// BeginEpoch implements watermark.Store.
+func (s *MarkStore) BeginEpoch(ctx context.Context, since, seen time.Time) error {
+	return s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error { return s.beginEpoch(ctx, tx, since, seen) })
+}
+
+func (s *MarkStore) beginEpoch(ctx context.Context, tx dbsqlc.DBTX, since, seen time.Time) error {
+	err := s.q.OutboxHeadHold(ctx, tx)
+	if err != nil {
+		return fmt.Errorf("hold the head of the feed: %w", err)
+	}
+	shared, err := s.q.FeedEpochBegin(ctx, tx, &dbsqlc.FeedEpochBeginParams{Since: since.Add(-clocks), Seen: seen})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // another process has noticed the same loss
+	}
+	for _, back := range []func(context.Context, dbsqlc.DBTX, int64) error{s.q.EndpointsTakeBack, s.q.StreamsTakeBack, s.q.NoticesTakeBack} {
+		if err == nil {
+			err = back(ctx, tx, shared)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("begin an epoch of the feed: %w", err)
+	}
+	return nil
 }
 
 // HoldPays implements watermark.Store.

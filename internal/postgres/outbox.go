@@ -72,6 +72,22 @@ func (s *Store) EventsHead(ctx context.Context) (head outbox.Position, err error
 	return head, err
 }
 
+// EventsLine implements outbox.Store.
+func (s *Store) EventsLine(ctx context.Context) (line outbox.Line, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		row, err := s.q.OutboxLine(ctx, c)
+		if err != nil {
+			return fmt.Errorf("read the head and the epochs of the outbox: %w", err)
+		}
+		line = outbox.Line{Head: outbox.Position(row.Last)}
+		for i, number := range row.Epochs {
+			line.Epochs = append(line.Epochs, outbox.Epoch{Number: number, Shared: outbox.Position(row.Shared[i])})
+		}
+		return nil
+	})
+	return line, err
+}
+
 // EventsAfter implements outbox.Store.
 func (s *Store) EventsAfter(ctx context.Context, q outbox.Query) (events []outbox.Event, err error) {
 	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {

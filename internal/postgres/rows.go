@@ -78,7 +78,7 @@ func deliveries(name string, attempts []endpoint.Attempt) *dbsqlc.EndpointDelive
 
 func status(row *dbsqlc.EndpointsStatusRow) endpoint.Status {
 	out := endpoint.Status{
-		Name: row.Name, State: endpoint.State(row.State), Position: outbox.Position(row.Position), Behind: row.Behind,
+		Name: row.Name, State: endpoint.State(row.State), Cursor: outbox.Cursor{Epoch: row.Epoch, Position: outbox.Position(row.Position)}, Behind: row.Behind,
 		Retries: row.Retries, Dead: row.Dead,
 		LastSuccess: row.LastSuccessAt, LastFailure: row.LastFailureAt, LastError: row.LastFailure,
 	}

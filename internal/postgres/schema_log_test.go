@@ -83,6 +83,15 @@ func logPromises() []promise {
 			code: unique, constraint: "outbox_head_pkey", allowed: `UPDATE outbox_head SET last = last + 1`,
 		},
 		{
+			name: "an epoch of the feed is one row", given: `INSERT INTO feed_epochs (epoch, shared) VALUES (5, 0)`,
+			breaks: `INSERT INTO feed_epochs (epoch, shared) VALUES (5, 1)`,
+			code:   unique, constraint: "feed_epochs_pkey", allowed: `INSERT INTO feed_epochs (epoch, shared) VALUES (6, 1)`,
+		},
+		{
+			name: "an epoch of the feed begins behind a position", breaks: `INSERT INTO feed_epochs (epoch, shared) VALUES (5, -1)`,
+			code: check, constraint: "feed_epochs_shared", allowed: `INSERT INTO feed_epochs (epoch, shared) VALUES (5, 0)`,
+		},
+		{
 			name: "a discrepancy has one id", breaks: another("discrepancies", `{"kind": "late_success"}`),
 			code: unique, constraint: "discrepancies_pkey", allowed: another("discrepancies", `{"discrepancy_id": ":m2", "kind": "late_success"}`),
 		},

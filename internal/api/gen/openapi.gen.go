@@ -1438,6 +1438,9 @@ type Problem struct {
 	// Errors Every field that is wrong.
 	Errors  *[]FieldError `json:"errors,omitempty"`
 	Attempt *Attempt      `json:"attempt,omitempty"`
+
+	// RestartAfter With `cursor-expired` after a restore: a cursor of the feed from which no event is missed; some come again.
+	RestartAfter *string `json:"restart_after,omitempty"`
 }
 
 // ProviderName A name by which the provider calls the payment.

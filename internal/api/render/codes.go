@@ -247,7 +247,7 @@ func paymentKinds() []kind {
 		},
 		{
 			code: "cursor-expired", status: 410,
-			meaning: "Events behind this cursor are not kept any more: they were never read from here.",
+			meaning: "Events behind this cursor are not kept any more: they were never read from here. Or, with restart_after, the database was restored to a time before the cursor.",
 			detail:  "Compare what you have with the orders that changed since, then read from the oldest event: leave after out.",
 		},
 		{

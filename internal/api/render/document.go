@@ -13,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/gen"
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/backoffice/bulk"
+	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/auth"
 )
@@ -64,6 +65,9 @@ func (c *Catalogue) Document(requestID string, err error) gen.Problem {
 	if late, ok := errors.AsType[*payment.LateMoneyError](err); ok {
 		p.Attempt = c.inTheWay(late.Attempt)
 	}
+	if lost, ok := errors.AsType[*outbox.ExpiredError](err); ok {
+		p.RestartAfter = new(lost.RestartAfter.String())
+	}
 	return p
 }
 
@@ -111,6 +115,9 @@ func detail(k kind, err error) string {
 	}
 	if _, late := errors.AsType[*payment.LateMoneyError](err); late {
 		return payment.LateMoneyText + " Show that, and offer no other payment: the member attempt holds the money."
+	}
+	if _, lost := errors.AsType[*outbox.ExpiredError](err); lost {
+		return "The database was restored to a time before this cursor. Read on from restart_after: no event is missed, and some come again."
 	}
 	if impossible, ok := errors.AsType[*payment.ResolutionError](err); ok {
 		return impossible.Reason

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	goclient "github.com/paylatch/paylatch/client"
 	"github.com/paylatch/paylatch/internal/dev/devpg"
 	"github.com/paylatch/paylatch/internal/dev/testdb"
 )
@@ -139,5 +141,84 @@ func (r *rig) pressOn(t *testing.T, c client, late, fresh, old string) {
 	close(failed)
 	for what := range failed {
 		t.Error(what)
+	}
+}
+
+// TestFeedAfterARestore puts a backup in the place of the database under a reader of the feed, and lets the feed come past the
+// reader's cursor again. The reader is told from where to go on, and misses no event.
+func TestFeedAfterARestore(t *testing.T) {
+	t.Parallel()
+	pg := testdb.Private(t)
+	r := newRigOn(t, pg.DSN("postgres"))
+	s := r.serve("PAYLATCH_DATA_DIR=" + t.TempDir())
+	c, shop := s.bluntly(token("u1", "customer")), s.bluntly(token("stock", "service"))
+	pays := func() {
+		order := unique("o")
+		eventually(t, "a pay", func() bool {
+			c.createOrder(t.Context(), order, "create-"+order)
+			a := c.pay(t.Context(), order, unique("pay"), "tok_success")
+			return a.status == http.StatusCreated || a.status != 0 && a.peekProblem().Code == "order-already-paid"
+		})
+	}
+	feed, err := goclient.New(s.base, shop.token, goclient.Options{})
+	require.NoError(t, err)
+	// reads returns the events after a cursor, by id, as soon as there are so many, and the cursor behind them.
+	reads := func(after string, least int) (told map[string]string, next string) {
+		eventually(t, "the events", func() bool {
+			told, next = map[string]string{}, after
+			for e, err := range feed.Events(t.Context(), after, goclient.Feed{Wait: -1}) {
+				if err != nil {
+					return false
+				}
+				told[e.ID], next = e.Type+" "+e.Subject, e.Cursor
+			}
+			return len(told) >= least
+		})
+		return told, next
+	}
+	pays()
+	kept, _ := reads("", 2)
+	before := one[int64](t, r, "SELECT mark FROM service_marks")
+	backup := backUp(t, pg)
+	r.db.Reset()
+	for range 3 {
+		pays()
+	}
+	seen, cursor := reads("", 8)
+	require.Regexp(t, `^\d+$`, cursor, "a database that was never restored has cursors as ever")
+	eventually(t, "the mark to rise", func() bool { return one[int64](t, r, "SELECT mark FROM service_marks") > before+1 })
+
+	backup.restore(t)
+	r.db.Reset()
+	goesOn := func() (restart string) {
+		var refused answer
+		eventually(t, "an answer to the reader", func() bool {
+			refused = shop.send(t.Context(), http.MethodGet, "/v1/events?after="+cursor, "")
+			return refused.err == nil && refused.status != http.StatusServiceUnavailable
+		})
+		require.Equal(t, http.StatusGone, refused.status, string(refused.text))
+		var p struct {
+			Code    string `json:"code"`
+			Restart string `json:"restart_after"`
+		}
+		require.NoError(t, json.Unmarshal(refused.text, &p))
+		require.Equal(t, "cursor-expired", p.Code)
+		return p.Restart
+	}
+	restart := goesOn()
+	require.Regexp(t, `^[0-9a-z]+-\d+$`, restart)
+	for range 4 {
+		pays()
+	}
+	all, next := reads("", 10)
+	require.True(t, one[bool](t, r, "SELECT last > $1::bigint FROM outbox_head", cursor), "the old cursor is within the feed again")
+	require.Equal(t, restart, goesOn(), "and is refused as before")
+	require.Regexp(t, `^[0-9a-z]+-\d+$`, next)
+	after, _ := reads(cursor, 1) // the client goes on by itself
+	for id, what := range all {
+		_, old := kept[id]
+		_, told := seen[id]
+		require.Equal(t, old, told, "%s %s: an event of after the restore has an id of its own", id, what)
+		require.True(t, told || after[id] == what, "%s %s is missed", id, what)
 	}
 }

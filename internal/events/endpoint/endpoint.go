@@ -85,8 +85,8 @@ type Attempt struct {
 
 // Wanted bounds and filters one read of a sender.
 type Wanted struct {
-	// From replaces an older cursor: the events before From are of other types.
-	From outbox.Position
+	// From replaces an older cursor of its epoch: the events before From are of other types.
+	From outbox.Cursor
 	// Types are those of the endpoint.
 	Types           []string
 	Events, Retries int
@@ -95,7 +95,8 @@ type Wanted struct {
 // Work is the events to send in one pass.
 type Work struct {
 	State State
-	// Position is the cursor as it is kept, Until the one behind Events.
+	// Epoch is the present one of the feed. Position is the cursor as it is kept, Until the one behind Events.
+	Epoch           int64
 	Position, Until outbox.Position
 	Events          []outbox.Event
 	// Lost counts the events, of any type, that were deleted before they were read.
@@ -123,9 +124,8 @@ type Status struct {
 	Name  string
 	State State
 	// Host is that of its address; the rest of that may be secret.
-	Host string
-	// Position is its cursor.
-	Position outbox.Position
+	Host   string
+	Cursor outbox.Cursor
 	// Behind counts the events after the cursor, of any type.
 	Behind int64
 	// Retries wait to be tried again, or for an earlier event of their subject; Dead are given up.

@@ -52,7 +52,7 @@ func signs(t *testing.T) {
 	require.NotNil(t, st.LastSuccess)
 	require.Nil(t, st.LastFailure)
 	require.Equal(t, strings.TrimPrefix(v.URL, "http://"), st.Host)
-	require.EqualValues(t, 2, st.Position)
+	require.EqualValues(t, 2, st.Cursor.Position)
 	log, err := s.Attempts(t.Context(), "shop", 0, false, 10)
 	require.NoError(t, err)
 	require.Len(t, log, 2)
@@ -219,12 +219,12 @@ func gone(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{"a 1", "a 2", "b 1"}, v.got()[1:])
 
-	require.NoError(t, service.RedeliverAfter(t.Context(), "shop", 1))
+	require.NoError(t, service.RedeliverAfter(t.Context(), "shop", outbox.Cursor{Position: 1}))
 	e.send(t, service.Senders()[0])
 	require.ElementsMatch(t, []string{"a 2", "b 1"}, v.got()[4:])
-	require.ErrorIs(t, service.RedeliverAfter(t.Context(), "shop", 4), outbox.ErrCursorInvalid)
+	require.ErrorIs(t, service.RedeliverAfter(t.Context(), "shop", outbox.Cursor{Position: 4}), outbox.ErrCursorInvalid)
 	e.write(t, "c 1")
-	require.ErrorIs(t, service.RedeliverAfter(t.Context(), "shop", 4), endpoint.ErrAhead)
+	require.ErrorIs(t, service.RedeliverAfter(t.Context(), "shop", outbox.Cursor{Position: 4}), endpoint.ErrAhead)
 }
 
 func redirect(t *testing.T) {
@@ -255,7 +255,7 @@ func fenced(t *testing.T) {
 	v := receive(t, nil, func(http.ResponseWriter, message, int) {
 		if once {
 			once = false
-			if err := service.RedeliverAfter(t.Context(), "shop", outbox.Beginning); err != nil {
+			if err := service.RedeliverAfter(t.Context(), "shop", outbox.Beginning()); err != nil {
 				t.Errorf("redeliver: %v", err)
 			}
 		}
@@ -312,7 +312,7 @@ func lost(t *testing.T) {
 	e.send(t, s)
 	require.EqualValues(t, 3, e.lostByShop(), "it is reported once")
 
-	require.NoError(t, service.RedeliverAfter(t.Context(), "shop", outbox.Beginning))
+	require.NoError(t, service.RedeliverAfter(t.Context(), "shop", outbox.Beginning()))
 	e.send(t, s)
 	require.Equal(t, []string{"d 1", "d 1"}, v.got())
 	require.EqualValues(t, 3, e.lostByShop(), "all that is kept was wanted")

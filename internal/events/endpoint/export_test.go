@@ -19,7 +19,7 @@ func (s *Sender) passOnce(ctx context.Context, keep bool) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.pass(ctx, l, outbox.Position(0), keep); err != nil {
+	if _, err := s.pass(ctx, l, outbox.Cursor{}, keep); err != nil {
 		return err
 	}
 	return s.o.Store.RenewEndpoint(ctx, l, 0)

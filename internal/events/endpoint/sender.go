@@ -87,7 +87,7 @@ func (s *Sender) Run(ctx context.Context) {
 
 // deliverAll makes passes until ctx ends. It returns the store's error; there may be one when ctx ends.
 func (s *Sender) deliverAll(ctx context.Context, l lease.Lease) error {
-	var read outbox.Position
+	var read outbox.Cursor
 	kept := time.Now() //nolint:forbidigo // measures, with the monotonic clock
 	for ctx.Err() == nil {
 		moved, began := s.o.Head.Moved(), time.Now() //nolint:forbidigo // as above
@@ -109,7 +109,7 @@ func (s *Sender) deliverAll(ctx context.Context, l lease.Lease) error {
 
 // passed is how far a pass came.
 type passed struct {
-	read outbox.Position
+	read outbox.Cursor
 	// kept is set where the kept cursor is as far.
 	kept bool
 	// more is set where more may be there to be sent at once.
@@ -120,12 +120,12 @@ type passed struct {
 
 // pass sends the new events behind a position, or behind the kept cursor, and the due retries, once each. With keep the kept
 // cursor follows even if nothing was sent.
-func (s *Sender) pass(ctx context.Context, l lease.Lease, from outbox.Position, keep bool) (passed, error) {
+func (s *Sender) pass(ctx context.Context, l lease.Lease, from outbox.Cursor, keep bool) (passed, error) {
 	w, err := s.o.Store.EndpointWork(ctx, l, Wanted{From: from, Types: s.Types, Events: batchSize, Retries: retriesAtOnce})
 	if err != nil || w.State == Gone {
 		return passed{read: from}, err
 	}
-	done := passed{read: w.Until, more: len(w.Events) == batchSize || len(w.Due) > 0, next: w.NextDue}
+	done := passed{read: outbox.Cursor{Epoch: w.Epoch, Position: w.Until}, more: len(w.Events) == batchSize || len(w.Due) > 0, next: w.NextDue}
 	idle, over := w.Lost == 0 && len(w.Events) == 0 && len(w.Due) == 0, w.Until-w.Position
 	done.kept = !idle || keep || over == 0 || over >= passedOver
 	if idle && (over == 0 || !done.kept) {

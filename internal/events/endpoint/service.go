@@ -105,14 +105,14 @@ func (v *Service) Test(ctx context.Context, name string) (Attempt, error) {
 
 // RedeliverAfter sends again all events behind a cursor of the feed. It returns ErrNotFound, ErrAhead, or the feed's error
 // for a cursor.
-func (v *Service) RedeliverAfter(ctx context.Context, name string, cursor outbox.Position) error {
+func (v *Service) RedeliverAfter(ctx context.Context, name string, cursor outbox.Cursor) error {
 	if _, err := v.sender(name); err != nil {
 		return err
 	}
 	if _, err := v.o.Feed.Read(ctx, cursor, nil, 1, 0); err != nil {
 		return err
 	}
-	return v.o.Store.SetEndpointBack(ctx, name, max(cursor, 0))
+	return v.o.Store.SetEndpointBack(ctx, name, max(cursor.Position, 0))
 }
 
 // RedeliverEvents sends again events that the endpoint was sent, dead ones above all. It returns ErrNotFound and, where it does

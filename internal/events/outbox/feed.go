@@ -4,20 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // Position is where an event is in the feed; 0 is before the first one.
 type Position int64
-
-// Beginning is before the oldest event that is kept.
-const Beginning Position = -1
-
-// End is behind the newest event that there is when a page is read.
-const End Position = -2
 
 // Event is an event that has a position.
 type Event struct {
@@ -49,6 +44,8 @@ type Store interface {
 	NumberEvents(ctx context.Context, limit int) (from, to Position, err error)
 	// EventsHead is the last position that was given.
 	EventsHead(ctx context.Context) (Position, error)
+	// EventsLine is the head with the epochs.
+	EventsLine(ctx context.Context) (Line, error)
 	// EventsAfter reads a portion of the feed, oldest first.
 	EventsAfter(ctx context.Context, q Query) ([]Event, error)
 	// OldestEvent is the first position that is kept. It returns ErrNoEvent where there is none.
@@ -63,29 +60,14 @@ var (
 	ErrNoEvent = errors.New("no event is kept")
 	// ErrCursorInvalid is returned for a cursor that the feed has not made.
 	ErrCursorInvalid = errors.New("this is no cursor of the feed")
-	// ErrCursorExpired is returned for a cursor with events behind it that are not kept any more.
+	// ErrCursorExpired is returned for a cursor with events behind it that are not kept any more, or that a restore has lost.
 	ErrCursorExpired = errors.New("events behind this cursor are not kept any more")
 )
-
-// ParseCursor reads the cursor of a page. An empty one is the Beginning. It returns ErrCursorInvalid.
-func ParseCursor(text string) (Position, error) {
-	if text == "" {
-		return Beginning, nil
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
-		return 0, ErrCursorInvalid
-	}
-	return Position(n), nil
-}
-
-// String is the position as a cursor.
-func (p Position) String() string { return strconv.FormatInt(int64(p), 10) }
 
 // Page is a portion of the feed, with the cursor to go on from.
 type Page struct {
 	Events []Event
-	Next   Position
+	Next   Cursor
 }
 
 // Feed reads events. It is safe for concurrent use.
@@ -99,8 +81,8 @@ func NewFeed(store Store, head *Head) *Feed { return &Feed{store, head} }
 
 // Read returns the events after a cursor, at most limit of them. With nothing new it waits for wait, and
 // then returns none and a cursor that may be further on. It returns ErrCursorInvalid for a cursor that
-// lies ahead of all events, and ErrCursorExpired.
-func (f *Feed) Read(ctx context.Context, after Position, types []string, limit int, wait time.Duration) (Page, error) {
+// lies ahead of all events, and ErrCursorExpired, as an ExpiredError where it knows from where nothing is missed.
+func (f *Feed) Read(ctx context.Context, after Cursor, types []string, limit int, wait time.Duration) (Page, error) {
 	after, err := f.begin(ctx, after)
 	if err != nil {
 		return Page{}, err
@@ -125,52 +107,85 @@ func (f *Feed) Read(ctx context.Context, after Position, types []string, limit i
 }
 
 // begin returns the cursor of events that are kept, or will be.
-func (f *Feed) begin(ctx context.Context, after Position) (Position, error) {
-	switch after {
-	case Beginning:
-		return 0, nil
-	case End:
-		return f.store.EventsHead(ctx)
+func (f *Feed) begin(ctx context.Context, after Cursor) (Cursor, error) {
+	line, err := f.store.EventsLine(ctx)
+	switch {
+	case err != nil:
+		return after, err
+	case after == Beginning():
+		return line.At(0), nil
+	case after == End():
+		return line.At(line.Head), nil
 	}
-	return after, f.kept(ctx, after)
+	if err := f.fits(ctx, line, after); err != nil {
+		return after, err
+	}
+	oldest, err := f.oldest(ctx, line)
+	if err == nil && oldest > after.Position+1 {
+		err = ErrCursorExpired
+	}
+	return after, err
 }
 
 // read reads up to the head at its start, so that the cursor can pass events of
 // other types.
-func (f *Feed) read(ctx context.Context, after Position, types []string, limit int) (Page, error) {
-	head, err := f.store.EventsHead(ctx)
+func (f *Feed) read(ctx context.Context, after Cursor, types []string, limit int) (Page, error) {
+	line, err := f.store.EventsLine(ctx) // again: the database may have been restored during a wait
+	if err == nil {
+		err = f.fits(ctx, line, after)
+	}
 	if err != nil {
 		return Page{}, err
 	}
-	if head < after {
-		return Page{}, fmt.Errorf("%w: it lies ahead of all events", ErrCursorInvalid)
+	if line.Head == after.Position {
+		return Page{Next: line.At(line.Head)}, nil
 	}
-	if head == after {
-		return Page{Next: after}, nil
-	}
-	events, err := f.store.EventsAfter(ctx, Query{After: after, Until: head, Types: types, Limit: limit})
+	events, err := f.store.EventsAfter(ctx, Query{After: after.Position, Until: line.Head, Types: types, Limit: limit})
 	if err != nil {
 		return Page{}, err
 	}
-	page := Page{Events: events, Next: head}
+	page := Page{Events: events, Next: line.At(line.Head)}
 	if len(events) == limit {
-		page.Next = events[limit-1].Position
+		page.Next = line.At(events[limit-1].Position)
 	}
 	return page, nil
 }
 
-// kept returns ErrCursorExpired where events behind a cursor are not kept any more.
-func (f *Feed) kept(ctx context.Context, after Position) error {
-	oldest, err := f.store.OldestEvent(ctx)
-	switch {
-	case errors.Is(err, ErrNoEvent):
-		head, err := f.store.EventsHead(ctx)
-		if err == nil && after < head {
-			err = ErrCursorExpired
-		}
+// fits returns an error for a cursor that lies ahead of all events, or whose events before it are not all of the present feed.
+func (f *Feed) fits(ctx context.Context, line Line, after Cursor) error {
+	switch shared, known := line.shared(after.Epoch); {
+	case after.Position > shared:
+		return f.lost(ctx, line, after, shared, known)
+	case after.Position <= line.Head:
+		return nil
+	case f.head.unsettled():
+		return fmt.Errorf("%w: the database may have been restored, so this cursor can't be judged yet", payment.ErrUnavailable)
+	}
+	return fmt.Errorf("%w: it lies ahead of all events", ErrCursorInvalid)
+}
+
+// lost returns from where a reader misses nothing whose cursor a restore has lost. A reader of an epoch that is lost as a whole begins
+// with the oldest event.
+func (f *Feed) lost(ctx context.Context, line Line, after Cursor, shared Position, known bool) error {
+	oldest, err := f.oldest(ctx, line)
+	if err != nil {
 		return err
-	case err == nil && oldest > after+1:
+	}
+	from, read := oldest-1, after.Position
+	if known {
+		from, read = shared, shared
+	}
+	if read < oldest-1 {
 		return ErrCursorExpired
 	}
-	return err
+	return &ExpiredError{RestartAfter: line.At(from)}
+}
+
+// oldest is the first position that is kept, or will be.
+func (f *Feed) oldest(ctx context.Context, line Line) (Position, error) {
+	oldest, err := f.store.OldestEvent(ctx)
+	if errors.Is(err, ErrNoEvent) {
+		return line.Head + 1, nil
+	}
+	return oldest, err
 }

@@ -84,7 +84,7 @@ func (e *env) commit(t *testing.T, kind, subject string, version int) {
 	require.NoError(t, tx.Commit(t.Context()))
 }
 
-func (e *env) read(t *testing.T, after outbox.Position, types ...string) outbox.Page {
+func (e *env) read(t *testing.T, after outbox.Cursor, types ...string) outbox.Page {
 	t.Helper()
 	page, err := e.feed.Read(t.Context(), after, types, 100, 0)
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ func lateCommit(t *testing.T) {
 	require.NoError(t, write(t.Context(), early, outbox.OrderPaid, "early", 1))
 	require.NoError(t, early.Commit(t.Context()))
 	e.number(t)
-	page := e.read(t, outbox.Beginning)
+	page := e.read(t, outbox.Beginning())
 	require.Equal(t, []string{"early 1"}, told(page))
 
 	require.NoError(t, late.Commit(t.Context()))
@@ -125,17 +125,17 @@ func lateCommit(t *testing.T) {
 	e.number(t)
 	next := e.read(t, page.Next)
 	require.Equal(t, []string{"late 1"}, told(next))
-	require.Equal(t, []string{"early 1", "late 1"}, told(e.read(t, outbox.Beginning)))
+	require.Equal(t, []string{"early 1", "late 1"}, told(e.read(t, outbox.Beginning())))
 	require.Empty(t, e.read(t, next.Next).Events)
 }
 
 func fromTheEnd(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	require.Empty(t, e.read(t, outbox.End).Events, "nothing has happened")
+	require.Empty(t, e.read(t, outbox.End()).Events, "nothing has happened")
 	e.commit(t, outbox.OrderPaid, "before", 1)
 	e.number(t)
-	page := e.read(t, outbox.End)
+	page := e.read(t, outbox.End())
 	require.Empty(t, page.Events)
 	e.commit(t, outbox.OrderPaid, "after", 1)
 	e.number(t)
@@ -150,13 +150,13 @@ func otherTypes(t *testing.T) {
 	}
 	e.commit(t, outbox.RefundFailed, "refund", 1)
 	e.number(t)
-	page := e.read(t, outbox.Beginning, outbox.RefundFailed, outbox.RefundSucceeded)
+	page := e.read(t, outbox.Beginning(), outbox.RefundFailed, outbox.RefundSucceeded)
 	require.Equal(t, []string{"refund 1"}, told(page))
-	none := e.read(t, outbox.Beginning, outbox.OrderCancelled)
+	none := e.read(t, outbox.Beginning(), outbox.OrderCancelled)
 	require.Empty(t, none.Events)
 	require.Equal(t, page.Next, none.Next, "what is of no wanted type is not read again")
 
-	first, err := e.feed.Read(t.Context(), outbox.Beginning, nil, 2, 0)
+	first, err := e.feed.Read(t.Context(), outbox.Beginning(), nil, 2, 0)
 	require.NoError(t, err)
 	require.Equal(t, []string{"paid 0", "paid 1"}, told(first))
 	require.Equal(t, []string{"paid 2", "paid 3", "paid 4", "refund 1"}, told(e.read(t, first.Next)))
@@ -183,11 +183,11 @@ func taken(t *testing.T) {
 func cursors(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	for _, text := range []string{"x", "-1", "1.5", "99999999999999999999"} {
+	for _, text := range []string{"x", "-1", "1.5", "99999999999999999999", "e1-", "-e1-1", "0-1", "e1-1-1", "e1-x", "!-1"} {
 		_, err := outbox.ParseCursor(text)
 		require.ErrorIs(t, err, outbox.ErrCursorInvalid, text)
 	}
-	_, err := e.feed.Read(t.Context(), 7, nil, 10, 0)
+	_, err := e.feed.Read(t.Context(), outbox.Cursor{Position: 7}, nil, 10, 0)
 	require.ErrorIs(t, err, outbox.ErrCursorInvalid, "it is ahead")
 
 	for i := range 4 {
@@ -198,19 +198,19 @@ func cursors(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
 	for cursor, want := range map[outbox.Position]error{0: outbox.ErrCursorExpired, 1: outbox.ErrCursorExpired, 2: nil, 4: nil} {
-		_, err = e.feed.Read(t.Context(), cursor, nil, 10, 0)
+		_, err = e.feed.Read(t.Context(), outbox.Cursor{Position: cursor}, nil, 10, 0)
 		require.ErrorIs(t, err, want, cursor)
 	}
-	require.Equal(t, []string{"paid 2", "paid 3"}, told(e.read(t, outbox.Beginning)))
+	require.Equal(t, []string{"paid 2", "paid 3"}, told(e.read(t, outbox.Beginning())))
 
 	n, err = e.store.PurgeEvents(t.Context(), time.Now().Add(-time.Hour), 2)
 	require.NoError(t, err)
 	require.Zero(t, n, "they are younger")
 	_, err = e.store.PurgeEvents(t.Context(), time.Now().Add(time.Hour), 10)
 	require.NoError(t, err)
-	_, err = e.feed.Read(t.Context(), 3, nil, 10, 0)
+	_, err = e.feed.Read(t.Context(), outbox.Cursor{Position: 3}, nil, 10, 0)
 	require.ErrorIs(t, err, outbox.ErrCursorExpired)
-	require.EqualValues(t, 4, e.read(t, 4).Next)
+	require.Equal(t, outbox.Cursor{Position: 4}, e.read(t, outbox.Cursor{Position: 4}).Next)
 }
 
 func waits(t *testing.T) {
@@ -218,7 +218,7 @@ func waits(t *testing.T) {
 	e := newEnv(t)
 	n, stop := e.numbering(t)
 	began := time.Now()
-	page, err := e.feed.Read(t.Context(), outbox.Beginning, nil, 10, 50*time.Millisecond)
+	page, err := e.feed.Read(t.Context(), outbox.Beginning(), nil, 10, 50*time.Millisecond)
 	require.NoError(t, err)
 	require.Empty(t, page.Events)
 	require.GreaterOrEqual(t, time.Since(began), 50*time.Millisecond)
@@ -271,7 +271,7 @@ func neverSkips(t *testing.T) {
 		close(done)
 	}()
 	seen, versions := 0, map[string]int{}
-	cursor := outbox.Beginning
+	cursor := outbox.Beginning()
 	for ended := false; !ended || seen < writers*each; {
 		select {
 		case <-done:

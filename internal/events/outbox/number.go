@@ -21,11 +21,17 @@ const (
 // Head is the last position that this process has read or given. The zero value is one. It is safe for
 // concurrent use.
 type Head struct {
+	// Unsettled reports whether the database may have forgotten commits. No position is given out meanwhile: an epoch of the feed may
+	// have to begin first. May be nil.
+	Unsettled func() bool
+
 	mu    sync.Mutex
 	last  Position
 	moved chan struct{}
 	ended bool
 }
+
+func (h *Head) unsettled() bool { return h.Unsettled != nil && h.Unsettled() }
 
 // Moved returns a channel that is closed once the head moves after this call, or has ended.
 func (h *Head) Moved() <-chan struct{} {
@@ -67,7 +73,7 @@ func (h *Head) over() bool {
 func (h *Head) move(to Position) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.ended || to <= h.last {
+	if h.ended || to == h.last { // a restored database has an earlier head
 		return
 	}
 	h.last = to
@@ -126,6 +132,9 @@ func (n *Numberer) Run(ctx context.Context) error {
 
 // number gives positions once, and reports whether more events may wait for one.
 func (n *Numberer) number(ctx context.Context) (more bool, err error) {
+	if n.Head.unsettled() {
+		return false, nil
+	}
 	from, to, err := n.Store.NumberEvents(ctx, numberAtOnce)
 	if err == nil && to == 0 { // another process has the head, or there is no event yet
 		to, err = n.Store.EventsHead(ctx)

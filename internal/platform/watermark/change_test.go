@@ -37,6 +37,7 @@ func TestAServerThatLostNothing(t *testing.T) {
 	require.False(t, p.HeldAny())
 	require.False(t, p.Looking())
 	require.Zero(t, d.holds)
+	require.Empty(t, d.epochs, "the feed has forgotten nothing")
 	for _, of := range []*process{p, q} {
 		require.Equal(t, [2]int{1, 1}, [2]int{of.asked, of.well})
 		require.Empty(t, of.why)
@@ -63,6 +64,7 @@ func TestAServerThatLostACommit(t *testing.T) {
 			p.start(t)
 			ticks(t, d, 3, p, q)
 			require.Equal(t, 1, d.holds)
+			require.Len(t, d.epochs, 1)
 			require.Equal(t, watermark.OtherServer, d.reason)
 			require.True(t, p.HeldAny())
 			require.True(t, q.HeldAny())

@@ -57,6 +57,9 @@ type Store interface {
 	Leave(ctx context.Context, p Process) error
 	// Forget forgets processes, and those that gave no sign of life for long.
 	Forget(ctx context.Context, list []Process) error
+	// BeginEpoch begins an epoch of the feed of events, unless one has begun since a process saw the mark last, before the loss. Events
+	// of after since may be lost.
+	BeginEpoch(ctx context.Context, since, seen time.Time) error
 	// HoldPays holds accounts. For an account that is held already, the earlier time counts.
 	HoldPays(ctx context.Context, accounts []string, since time.Time, reason Reason) error
 }
@@ -155,6 +158,28 @@ func (g *Guard) All() []string {
 		return slices.Clone(g.o.Accounts)
 	}
 	return slices.Clone(g.held)
+}
+
+// Unsettled reports whether the database may have forgotten commits, until that is settled and an epoch of the feed has begun.
+func (g *Guard) Unsettled() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.doubts()
+}
+
+// Loss reports whether commits are lost, or may be, and the holds are not written yet. Events of after since may be lost; seen is
+// when this process saw the mark last, before the loss.
+func (g *Guard) Loss() (since, seen time.Time, lost bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	since, seen = g.since, g.known.At
+	if seen.IsZero() { // this process began after the loss
+		seen = since
+	}
+	if seen.Before(since) {
+		since = seen
+	}
+	return since, seen, g.suspect != ""
 }
 
 func (g *Guard) doubts() bool { return g.suspect != "" || g.change != nil }
@@ -256,6 +281,11 @@ func (g *Guard) goOn(ctx context.Context, s Store, r Reading) error {
 	first := g.raised.IsZero()
 	g.mu.Unlock()
 	mark.Server = r.Server
+	if since, seen, lost := g.Loss(); lost {
+		if err := s.BeginEpoch(ctx, since, seen); err != nil {
+			return err
+		}
+	}
 	if suspect != "" {
 		if err := s.HoldPays(ctx, accounts, since, suspect); err != nil {
 			return err

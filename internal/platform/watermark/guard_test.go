@@ -26,6 +26,7 @@ type database struct {
 	since     time.Time
 	reason    watermark.Reason
 	holds     int
+	epochs    []time.Time // when they began
 	failing   error
 }
 
@@ -45,6 +46,7 @@ func fresh() *database {
 // backup is the database as it is now.
 func (d *database) backup() *database {
 	c := *d
+	c.epochs = slices.Clone(d.epochs)
 	c.processes, c.commits = maps.Clone(d.processes), slices.Clone(d.commits)
 	return &c
 }
@@ -87,6 +89,13 @@ func (d *database) RaiseMark(_ context.Context, above int64) (watermark.Mark, er
 	raised := d.mark
 	raised.Server = ""
 	return raised, d.failing
+}
+
+func (d *database) BeginEpoch(_ context.Context, _, seen time.Time) error {
+	if !slices.ContainsFunc(d.epochs, func(begun time.Time) bool { return begun.After(seen) }) {
+		d.epochs = append(d.epochs, d.mark.At.Add(time.Millisecond))
+	}
+	return d.failing
 }
 
 func (d *database) HoldPays(_ context.Context, accounts []string, since time.Time, reason watermark.Reason) error {
@@ -219,9 +228,12 @@ func TestARestoredDatabaseIsHeldFromItsFirstConnection(t *testing.T) {
 				}
 				require.NoError(t, p.Look(d.read))
 				require.Equal(t, tc.reason != "", p.Held("a"), "before anything is written")
+				require.Equal(t, tc.reason != "", p.Unsettled())
 				ticks(t, d, 1, p)
 				require.Equal(t, tc.reason, d.reason)
 				require.Equal(t, tc.reason != "", p.Held("b"))
+				require.Equal(t, tc.reason != "", len(d.epochs) == 1)
+				require.False(t, p.Unsettled())
 				require.Equal(t, tc.reason != "", len(p.All()) == 2)
 				if tc.reason == "" {
 					return

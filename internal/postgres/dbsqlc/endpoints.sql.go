@@ -325,7 +325,8 @@ func (q *Queries) EndpointOpenSubjects(ctx context.Context, db DBTX, arg *Endpoi
 }
 
 const endpointRead = `-- name: EndpointRead :one
-SELECT e.state, e.position, h.last AS head FROM endpoints e, outbox_head h WHERE e.name = $1 AND e.fence = $2
+SELECT e.state, e.position, h.last AS head, COALESCE((SELECT max(f.epoch) FROM feed_epochs f), 0)::bigint AS epoch
+FROM endpoints e, outbox_head h WHERE e.name = $1 AND e.fence = $2
 `
 
 type EndpointReadParams struct {
@@ -337,13 +338,19 @@ type EndpointReadRow struct {
 	State    string
 	Position int64
 	Head     int64
+	Epoch    int64
 }
 
 // Reads an endpoint under its lease, and the head of the outbox. Returns no row if another process has the lease. Locks nothing.
 func (q *Queries) EndpointRead(ctx context.Context, db DBTX, arg *EndpointReadParams) (*EndpointReadRow, error) {
 	row := db.QueryRow(ctx, endpointRead, arg.Name, arg.Fence)
 	var i EndpointReadRow
-	err := row.Scan(&i.State, &i.Position, &i.Head)
+	err := row.Scan(
+		&i.State,
+		&i.Position,
+		&i.Head,
+		&i.Epoch,
+	)
 	return &i, err
 }
 
@@ -637,7 +644,8 @@ func (q *Queries) EndpointsRegister(ctx context.Context, db DBTX, arg *Endpoints
 }
 
 const endpointsStatus = `-- name: EndpointsStatus :many
-SELECT e.name, e.state, e.position, (h.last - e.position)::bigint AS behind, e.last_success_at, e.last_failure_at, e.last_failure,
+SELECT e.name, e.state, e.position, COALESCE((SELECT max(f.epoch) FROM feed_epochs f), 0)::bigint AS epoch,
+    (h.last - e.position)::bigint AS behind, e.last_success_at, e.last_failure_at, e.last_failure,
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state <> 'dead') AS retries,
     (SELECT count(*) FROM endpoint_retries r WHERE r.endpoint = e.name AND r.state = 'dead') AS dead,
     COALESCE(LEAST(
@@ -653,6 +661,7 @@ type EndpointsStatusRow struct {
 	Name          string
 	State         string
 	Position      int64
+	Epoch         int64
 	Behind        int64
 	LastSuccessAt *time.Time
 	LastFailureAt *time.Time
@@ -677,6 +686,7 @@ func (q *Queries) EndpointsStatus(ctx context.Context, db DBTX, names []string) 
 			&i.Name,
 			&i.State,
 			&i.Position,
+			&i.Epoch,
 			&i.Behind,
 			&i.LastSuccessAt,
 			&i.LastFailureAt,
@@ -693,4 +703,16 @@ func (q *Queries) EndpointsStatus(ctx context.Context, db DBTX, names []string) 
 		return nil, err
 	}
 	return items, nil
+}
+
+const endpointsTakeBack = `-- name: EndpointsTakeBack :exec
+UPDATE endpoints SET fence = fence + 1, lease_until = NULL,
+    position = CASE WHEN position > (SELECT h.last FROM outbox_head h) THEN $1 ELSE position END
+`
+
+// Ends the leases of all endpoints after a restore: what they read before is lost. A position that was written ahead of the head goes back to
+// another one. Locks the rows.
+func (q *Queries) EndpointsTakeBack(ctx context.Context, db DBTX, shared int64) error {
+	_, err := db.Exec(ctx, endpointsTakeBack, shared)
+	return err
 }

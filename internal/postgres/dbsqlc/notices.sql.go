@@ -246,3 +246,15 @@ func (q *Queries) NoticesRegister(ctx context.Context, db DBTX, names []string) 
 	_, err := db.Exec(ctx, noticesRegister, names)
 	return err
 }
+
+const noticesTakeBack = `-- name: NoticesTakeBack :exec
+UPDATE notices SET fence = fence + 1, lease_until = NULL,
+    position = CASE WHEN position > (SELECT h.last FROM outbox_head h) THEN $1 ELSE position END
+`
+
+// Ends the leases of all notices after a restore: what they read before is lost. A position that was written ahead of the head goes back to
+// another one. Locks the rows.
+func (q *Queries) NoticesTakeBack(ctx context.Context, db DBTX, shared int64) error {
+	_, err := db.Exec(ctx, noticesTakeBack, shared)
+	return err
+}

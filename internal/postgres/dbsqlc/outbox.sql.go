@@ -12,6 +12,30 @@ import (
 	"github.com/google/uuid"
 )
 
+const feedEpochBegin = `-- name: FeedEpochBegin :one
+INSERT INTO feed_epochs (epoch, shared)
+SELECT GREATEST(extract(epoch FROM now() - timestamptz '2026-01-01T00:00:00Z')::bigint, (SELECT max(l.epoch) FROM feed_epochs l) + 1),
+    LEAST(h.last, (SELECT min(b.last - b.events) FROM outbox_batches b
+        WHERE b.last IS NOT NULL AND b.created_at >= $1::timestamptz))
+FROM outbox_head h
+WHERE NOT EXISTS (SELECT FROM feed_epochs e WHERE e.begun_at > $2::timestamptz)
+RETURNING shared
+`
+
+type FeedEpochBeginParams struct {
+	Since time.Time
+	Seen  time.Time
+}
+
+// Begins an epoch of the feed, behind the last position that is of before a time; no row where one has
+// begun since another time. The caller has locked the head before this statement began.
+func (q *Queries) FeedEpochBegin(ctx context.Context, db DBTX, arg *FeedEpochBeginParams) (int64, error) {
+	row := db.QueryRow(ctx, feedEpochBegin, arg.Since, arg.Seen)
+	var shared int64
+	err := row.Scan(&shared)
+	return shared, err
+}
+
 const outboxAfter = `-- name: OutboxAfter :many
 SELECT (b.last - b.events + e.nth)::bigint AS position, e.message_id, e.order_id, e.subject, e.type, e.version, e.payload, e.created_at
 FROM outbox_batches b CROSS JOIN LATERAL (
@@ -89,6 +113,16 @@ func (q *Queries) OutboxHead(ctx context.Context, db DBTX) (int64, error) {
 	return last, err
 }
 
+const outboxHeadHold = `-- name: OutboxHeadHold :exec
+SELECT last FROM outbox_head FOR UPDATE
+`
+
+// Locks the head, and waits for it.
+func (q *Queries) OutboxHeadHold(ctx context.Context, db DBTX) error {
+	_, err := db.Exec(ctx, outboxHeadHold)
+	return err
+}
+
 const outboxHeadLock = `-- name: OutboxHeadLock :one
 SELECT last FROM outbox_head FOR UPDATE SKIP LOCKED
 `
@@ -116,9 +150,12 @@ WITH n AS (
     INSERT INTO outbox_batches (events, created_at) SELECT count(*), max(created_at) FROM n RETURNING batch
 )
 INSERT INTO outbox (batch, nth, order_id, message_id, attempt_id, subject, type, version, payload, created_at)
-SELECT b.batch, n.nth, n.order_id, n.message_id, NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'), n.subject, n.type, n.version,
+SELECT b.batch, n.nth, n.order_id, outbox_id(n.message_id, p.epoch), NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'), n.subject, n.type, n.version,
     n.payload::json, n.created_at
-FROM n, b
+FROM n, b, (SELECT COALESCE(max(f.epoch), 0)::bigint AS epoch FROM feed_epochs f) p
+WHERE CASE WHEN p.epoch = 0 THEN true ELSE NOT EXISTS (
+    SELECT 1 FROM outbox o
+    WHERE o.order_id = n.order_id AND o.message_id IN (SELECT n.message_id UNION ALL SELECT outbox_id(n.message_id, e.epoch) FROM feed_epochs e)) END
 ON CONFLICT (order_id, message_id) DO NOTHING
 `
 
@@ -133,7 +170,7 @@ type OutboxInsertParams struct {
 	CreatedAts []time.Time
 }
 
-// Writes events for the merchant as one batch. Existing events stay.
+// Writes events for the merchant as one batch. Existing events stay, of this epoch of the feed or an earlier one.
 func (q *Queries) OutboxInsert(ctx context.Context, db DBTX, arg *OutboxInsertParams) error {
 	_, err := db.Exec(ctx, outboxInsert,
 		arg.OrderIds,
@@ -166,8 +203,11 @@ WITH n AS (
     INSERT INTO outbox_batches (events, created_at) SELECT count(*), max(created_at) FROM n HAVING count(*) > 0 RETURNING batch
 )
 INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
-SELECT b.batch, n.nth, n.order_id, n.message_id, n.order_id, n.type, n.version, n.payload::json, n.created_at
-FROM n, b
+SELECT b.batch, n.nth, n.order_id, outbox_id(n.message_id, p.epoch), n.order_id, n.type, n.version, n.payload::json, n.created_at
+FROM n, b, (SELECT COALESCE(max(f.epoch), 0)::bigint AS epoch FROM feed_epochs f) p
+WHERE CASE WHEN p.epoch = 0 THEN true ELSE NOT EXISTS (
+    SELECT 1 FROM outbox o
+    WHERE o.order_id = n.order_id AND o.message_id IN (SELECT n.message_id UNION ALL SELECT outbox_id(n.message_id, e.epoch) FROM feed_epochs e)) END
 ON CONFLICT (order_id, message_id) DO NOTHING
 `
 
@@ -192,6 +232,26 @@ func (q *Queries) OutboxInsertCancelled(ctx context.Context, db DBTX, arg *Outbo
 		arg.CreatedAts,
 	)
 	return err
+}
+
+const outboxLine = `-- name: OutboxLine :one
+SELECT h.last, ARRAY(SELECT e.epoch FROM feed_epochs e ORDER BY e.epoch)::bigint[] AS epochs,
+    ARRAY(SELECT e.shared FROM feed_epochs e ORDER BY e.epoch)::bigint[] AS shared
+FROM outbox_head h
+`
+
+type OutboxLineRow struct {
+	Last   int64
+	Epochs []int64
+	Shared []int64
+}
+
+// Reads the head, and the epochs, oldest first. Locks nothing.
+func (q *Queries) OutboxLine(ctx context.Context, db DBTX) (*OutboxLineRow, error) {
+	row := db.QueryRow(ctx, outboxLine)
+	var i OutboxLineRow
+	err := row.Scan(&i.Last, &i.Epochs, &i.Shared)
+	return &i, err
 }
 
 const outboxNumber = `-- name: OutboxNumber :one

@@ -162,3 +162,15 @@ func (q *Queries) StreamsStatus(ctx context.Context, db DBTX, names []string) ([
 	}
 	return items, nil
 }
+
+const streamsTakeBack = `-- name: StreamsTakeBack :exec
+UPDATE streams SET fence = fence + 1, lease_until = NULL,
+    position = CASE WHEN position > (SELECT h.last FROM outbox_head h) THEN $1 ELSE position END
+`
+
+// Ends the leases of all streams after a restore: what they read before is lost. A position that was written ahead of the head goes back to
+// another one. Locks the rows.
+func (q *Queries) StreamsTakeBack(ctx context.Context, db DBTX, shared int64) error {
+	_, err := db.Exec(ctx, streamsTakeBack, shared)
+	return err
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/backoffice/worklist"
 	"github.com/paylatch/paylatch/internal/events/endpoint"
+	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/setup/cells"
 )
@@ -164,7 +165,7 @@ func TestManyAtOnceTakesACell(t *testing.T) {
 	o := bulk.Order{Kind: bulk.Resolve, Filter: bulk.Filter{Kind: "needs_review"}, Resolution: payment.ResolvedAccepted, Reason: "case 4711"}
 	_, err := all.Jobs.Try(t.Context(), ada(), o)
 	_, err2 := all.Jobs.Begin(t.Context(), ada(), o)
-	for _, err := range []error{err, err2, all.Endpoints.RedeliverAfter(t.Context(), "shop", 1)} {
+	for _, err := range []error{err, err2, all.Endpoints.RedeliverAfter(t.Context(), "shop", outbox.Cursor{Position: 1})} {
 		invalid, is := errors.AsType[*payment.ValidationError](err)
 		require.True(t, is, err)
 		require.Equal(t, "cell", invalid.Fields[0].Field)

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -40,7 +41,7 @@ func (r *Router) parse(text string) (cursors, error) {
 	for part := range strings.SplitSeq(text, ".") {
 		number, at, found := strings.Cut(part, ":")
 		i := slices.Index(r.numbers(), number)
-		if _, err := strconv.ParseUint(at, 10, 63); err != nil && at != newest || !found || i < 0 {
+		if _, err := outbox.ParseCursor(at); err != nil && at != newest || at == "" || !found || i < 0 {
 			return nil, payment.Invalid("after", "must be the next_cursor of an earlier page")
 		}
 		from[i] = at
@@ -91,6 +92,9 @@ func (r *Router) feed(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	answers := r.each(func(i int) *http.Request { return reading(req.Context(), req, from[i], 0, false) })
+	if r.restarts(w, from, answers) {
+		return
+	}
 	for _, a := range answers {
 		if a.status >= http.StatusBadRequest && a.status < http.StatusInternalServerError {
 			a.send(w)
@@ -99,6 +103,9 @@ func (r *Router) feed(w http.ResponseWriter, req *http.Request) {
 	}
 	if nothing(answers) && waits(req) {
 		answers = r.first(req, from)
+	}
+	if r.restarts(w, from, answers) { // restored during the wait
+		return
 	}
 	items, next, first := r.merge(req, from, answers)
 	if first == nil {
@@ -124,6 +131,10 @@ func (r *Router) feedOf(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	a := ask(r.Cells[i].API, reading(req.Context(), withoutCell(req), from[i], 0, true))
+	next, answers := make(cursors, len(r.Cells)), make([]*answer, len(r.Cells))
+	if answers[i] = a; r.restarts(w, next, answers) {
+		return
+	}
 	p, is := a.page()
 	if !is {
 		a.send(w)
@@ -131,10 +142,37 @@ func (r *Router) feedOf(w http.ResponseWriter, req *http.Request) {
 	}
 	maps.Copy(w.Header(), a.header)
 	w.Header().Del("Content-Length")
-	next := make(cursors, len(r.Cells))
 	next[i] = p.Next
 	write(w, http.StatusOK, page{Items: p.Items, Next: r.text(next)})
 }
+
+// restarts refuses a page as the cells do whose databases were restored, and reports whether there are any. Its restart_after has the
+// cursors of the others as they are.
+func (r *Router) restarts(w http.ResponseWriter, from cursors, answers []*answer) bool {
+	var refused *answer
+	var problem map[string]any
+	after := slices.Clone(from)
+	for i, a := range answers {
+		var of map[string]any
+		if a == nil || a.status != http.StatusGone || json.Unmarshal(a.body.Bytes(), &of) != nil {
+			continue
+		}
+		if restart, is := of[restartAfter].(string); is {
+			after[i], refused, problem = restart, a, of
+		}
+	}
+	if refused == nil {
+		return false
+	}
+	problem[restartAfter] = r.text(after)
+	maps.Copy(w.Header(), refused.header)
+	w.Header().Del("Content-Length")
+	write(w, http.StatusGone, problem)
+	return true
+}
+
+// restartAfter is the member of a problem with the cursor to go on from after a restore.
+const restartAfter = "restart_after"
 
 func nothing(answers []*answer) bool {
 	return !slices.ContainsFunc(answers, func(a *answer) bool { p, _ := a.page(); return len(p.Items) > 0 })

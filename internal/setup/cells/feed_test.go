@@ -252,6 +252,33 @@ func TestFeedFromNow(t *testing.T) {
 	require.Equal(t, "0:5.1:now", next)
 }
 
+// TestFeedRestarts has the database of one cell restored: the refusal has a cursor of all cells, with the others as they are.
+func TestFeedRestarts(t *testing.T) {
+	t.Parallel()
+	var of []cells.Cell
+	for _, n := range []payment.Cell{0, 1} {
+		of = append(of, cells.Cell{Number: n, API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if n == 1 && r.URL.Query().Get("after") == "9" {
+				w.Header().Set("Content-Type", "application/problem+json")
+				w.WriteHeader(http.StatusGone)
+				_, _ = w.Write([]byte(`{"status":410,"code":"cursor-expired","restart_after":"e1-4"}`))
+				return
+			}
+			_, _ = w.Write([]byte(`{"items":[],"next_cursor":"5"}`))
+		})})
+	}
+	r := router(cells.Options{Cells: of})
+	for query, want := range map[string]string{"after=0:5.1:9": "0:5.1:e1-4", "cell=1&after=1:9": "1:e1-4"} {
+		w := httptest.NewRecorder()
+		r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/events?"+query, nil))
+		require.Equal(t, http.StatusGone, w.Code, query)
+		require.Equal(t, "application/problem+json", w.Header().Get("Content-Type"))
+		require.JSONEq(t, `{"status":410,"code":"cursor-expired","restart_after":"`+want+`"}`, w.Body.String())
+		_, next := pageOf(t, r, "after="+want)
+		require.Contains(t, next, "1:5")
+	}
+}
+
 // TestCursorsFit compares the longest cursor of 64 cells with the limit in the contract.
 func TestCursorsFit(t *testing.T) {
 	t.Parallel()
@@ -262,7 +289,7 @@ func TestCursorsFit(t *testing.T) {
 			n += 1<<payment.CellBits - 64
 		}
 		of = append(of, cells.Cell{Number: n, API: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = w.Write([]byte(`{"items":[],"next_cursor":"9223372036854775807"}`))
+			_, _ = w.Write([]byte(`{"items":[],"next_cursor":"zzzzzz-9007199254740991"}`))
 		})})
 	}
 	_, next := pageOf(t, router(cells.Options{Cells: of}), "limit=1")

@@ -61,7 +61,7 @@ func (e endpoints) List(ctx context.Context) ([]endpoint.Status, error) {
 }
 
 // RedeliverAfter implements api.Endpoints. It is refused, since an endpoint's cursor belongs to one cell.
-func (e endpoints) RedeliverAfter(context.Context, string, outbox.Position) error {
+func (e endpoints) RedeliverAfter(context.Context, string, outbox.Cursor) error {
 	return e.cells.choose()
 }
 
