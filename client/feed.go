@@ -46,11 +46,8 @@ type Entry struct {
 func (c *Client) Events(ctx context.Context, after string, f Feed) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for {
-			p, err := c.page(ctx, after, f)
-			if restart := restartAfter(err); restart != "" && restart != after {
-				after = restart
-				continue
-			}
+			p, from, err := c.pageOrRestart(ctx, after, f)
+			after = from
 			if err != nil {
 				yield(Entry{}, err)
 				return
@@ -77,6 +74,16 @@ func (f Feed) endsAt(next, after string) bool {
 		f.Moved(next)
 	}
 	return f.Wait < 0
+}
+
+// pageOrRestart reads one page. After a restore it begins where no event is missed, and returns that cursor.
+func (c *Client) pageOrRestart(ctx context.Context, after string, f Feed) (p *api.Events, from string, err error) {
+	p, err = c.page(ctx, after, f)
+	if restart := restartAfter(err); restart != "" && restart != after {
+		after = restart
+		p, err = c.page(ctx, after, f)
+	}
+	return p, after, err
 }
 
 // restartAfter returns from where to read after a restore; empty for another error.

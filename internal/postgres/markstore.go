@@ -44,7 +44,9 @@ func (s *MarkStore) Watch(g *watermark.Guard) {
 	s.pool.OnConnect(func(ctx context.Context, c *pgx.Conn) error {
 		err := g.Look(func() (watermark.Reading, error) { return s.read(ctx, c) })
 		if since, seen, lost := g.Loss(); err == nil && lost { // before an event is written
-			err = pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return s.beginEpoch(ctx, tx, since, seen) })
+			if err = pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return s.beginEpoch(ctx, tx, since, seen) }); err != nil {
+				err = fmt.Errorf("begin an epoch of the feed on a new connection: %w", err)
+			}
 		}
 		if missing := (*pgconn.PgError)(nil); errors.As(err, &missing) && missing.Code == undefinedTable {
 			return nil

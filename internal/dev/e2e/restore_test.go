@@ -36,12 +36,12 @@ func backUp(t *testing.T, pg *devpg.Server) shelf {
 }
 
 // restore loses the disk and puts the backup in its place.
-func (s shelf) restore(t *testing.T) *devpg.Server {
+func (s shelf) restore(t *testing.T) {
 	t.Helper()
 	crash(t, s.Server)
 	require.NoError(t, os.RemoveAll(s.Dir()))
 	copyFiles(t, s.copy, s.Dir())
-	return revive(t, s.Server)
+	revive(t, s.Server)
 }
 
 func copyFiles(t *testing.T, from, to string) {

@@ -36,7 +36,7 @@ func ParseCursor(text string) (Cursor, error) {
 	if wrongEpoch != nil || wrongPosition != nil || later && e == 0 {
 		return Cursor{}, ErrCursorInvalid
 	}
-	return Cursor{int64(e), Position(p)}, nil //nolint:gosec // of 63 bits
+	return Cursor{int64(e), Position(p)}, nil
 }
 
 // String is the cursor as a text: POSITION or, after the first epoch, EPOCH-POSITION.
