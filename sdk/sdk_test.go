@@ -85,19 +85,85 @@ func TestReact(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no npm to install React with")
 	}
-	dir := filepath.Join(t.TempDir(), "js")
+	dir := clone(t)
+	install(t, npm, dir)
+	passes(t, dir, node, "test/react.test.js")
+}
+
+// clone copies the client as a clone has it, and returns its folder.
+func clone(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	dir := filepath.Join(root, "sdk", "js")
 	require.NoError(t, os.CopyFS(dir, os.DirFS("js")))
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "node_modules")))
+	licence, err := os.ReadFile("../LICENSE")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "LICENSE"), licence, 0o600))
+	return dir
+}
+
+// install fetches what package-lock.json names; the test is skipped where npm reaches no registry.
+func install(t *testing.T, npm, dir string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	install := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--prefer-offline")
-	install.Dir, install.WaitDelay = dir, time.Second
-	said, err := install.CombinedOutput()
+	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--prefer-offline")
+	cmd.Dir, cmd.WaitDelay = dir, time.Second
+	said, err := cmd.CombinedOutput()
 	if ctx.Err() != nil || regexp.MustCompile(`ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENETUNREACH`).Match(said) {
-		t.Skip("npm can't fetch React")
+		t.Skip("npm can't fetch React and TypeScript")
 	}
 	require.NoError(t, err, "%s", said)
-	passes(t, dir, node, "test/react.test.js")
+}
+
+// TestPack packs the client in a clone where nothing is installed, and compiles the README's samples against the package under strict.
+func TestPack(t *testing.T) {
+	t.Parallel()
+	newNode(t)
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		t.Skip("there is no npm to pack the browser client with")
+	}
+	dir := clone(t)
+	runs := func(dir, name string, args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Dir = dir
+		said, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s %s: %s", name, strings.Join(args, " "), said)
+	}
+	runs(dir, npm, "pack", "--pack-destination", filepath.Dir(dir))
+	packed, err := filepath.Glob(filepath.Join(filepath.Dir(dir), "paylatch-*.tgz"))
+	require.NoError(t, err)
+	require.Len(t, packed, 1)
+	require.NoFileExists(t, filepath.Join(dir, "LICENSE"))
+
+	install(t, npm, dir)
+	shop := filepath.Join(dir, "shop") // beside it are React's types
+	of := filepath.Join(shop, "node_modules", "paylatch")
+	require.NoError(t, os.MkdirAll(of, 0o750))
+	runs(of, "tar", "-xzf", packed[0], "--strip-components=1")
+	for _, name := range []string{"LICENSE", "README.md", "dist/paylatch.js", "dist/react.js"} {
+		require.FileExists(t, filepath.Join(of, name))
+	}
+	readme, err := os.ReadFile("js/README.md")
+	require.NoError(t, err)
+	page := regexp.MustCompile("(?s)```js\n(import \\{ createCheckout.*?)```").FindSubmatch(readme)
+	hook := regexp.MustCompile("(?s)```tsx\n(import \\{ useCheckout.*?)```").FindSubmatch(readme)
+	require.NotNil(t, page)
+	require.NotNil(t, hook)
+	// A page served by paylatch imports the client by its address, and knows that its elements exist.
+	script := regexp.MustCompile(`"https://[^"]*/paylatch\.js"`).ReplaceAll(page[1], []byte(`"paylatch"`))
+	script = regexp.MustCompile(`getElementById\("\w+"\)`).ReplaceAll(script, []byte("$0!"))
+	for name, text := range map[string][]byte{
+		"page.ts": script, "hook.tsx": append(hook[1], "export { Pay };\n"...), "package.json": []byte(`{"type": "module"}`),
+		"tsconfig.json": []byte(`{"compilerOptions": {"strict": true, "noEmit": true, "module": "nodenext", "target": "es2022",
+			"lib": ["es2022", "dom"], "jsx": "react-jsx", "types": []}, "files": ["page.ts", "hook.tsx"]}`),
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(shop, name), text, 0o600))
+	}
+	runs(shop, filepath.Join(dir, "node_modules", ".bin", "tsc"))
 }
 
 // passes runs the client's tests in files, of which none may be skipped.
@@ -130,8 +196,8 @@ func TestTypes(t *testing.T) {
 	require.NoError(t, yaml.Unmarshal(text, &spec))
 	types, err := os.ReadFile("js/src/types.ts")
 	require.NoError(t, err)
-	// What only the backend gets of an attempt, or the client takes off its state.
-	backends := []string{"status_token", "provider_reference", "provider_idempotency_key"}
+	// Members that only the backend gets, or that the client takes off its state.
+	backends := map[string][]string{"Attempt": {"status_token", "provider_reference", "provider_idempotency_key"}, "Problem": {"restart_after"}}
 	for schema, names := range map[string][]string{
 		"Attempt": {"Attempt"}, "NextAction": {"RedirectAction", "PostFormAction", "SdkAction", "DisplayAction"},
 		"SavedPaymentMethod": {"SavedPaymentMethod"}, "Dispute": {"Dispute"}, "ProviderPayment": {"ProviderPayment"}, "Failure": {"Failure"}, "Problem": {"Problem"},
@@ -147,7 +213,7 @@ func TestTypes(t *testing.T) {
 		}
 		slices.Sort(have)
 		want := slices.DeleteFunc(slices.Sorted(maps.Keys(spec.Components.Schemas[schema].Properties)), func(name string) bool {
-			return schema == "Attempt" && slices.Contains(backends, name)
+			return slices.Contains(backends[schema], name)
 		})
 		require.Equal(t, want, slices.Compact(have), schema)
 	}
