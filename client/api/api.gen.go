@@ -738,17 +738,17 @@ func (e ListDeliveriesParamsFailed) Valid() bool {
 type Address struct {
 	City *string `json:"city,omitempty"`
 
-	// Country ISO 3166-1 alpha-2.
+	// Country A country code of ISO 3166-1 alpha-2.
 	Country    string  `json:"country"`
 	Line1      *string `json:"line1,omitempty"`
 	Line2      *string `json:"line2,omitempty"`
 	PostalCode *string `json:"postal_code,omitempty"`
 
-	// State A state or province by its usual code.
+	// State The usual code of a state or province.
 	State *string `json:"state,omitempty"`
 }
 
-// Amount Minor units of the currency, in plain digits.
+// Amount An amount in minor units of the currency, in plain digits.
 type Amount = int64
 
 // Attempt defines model for Attempt.
@@ -757,88 +757,89 @@ type Attempt struct {
 	OrderID          string `json:"order_id"`
 	UserID           string `json:"user_id"`
 
-	// ClientRequestID The pay's `Idempotency-Key`. Absent where the attempt is shown as the one in the way.
+	// ClientRequestID The `Idempotency-Key` of the pay request. Absent if a problem shows the attempt as the attempt of another request.
 	ClientRequestID *string `json:"client_request_id,omitempty"`
 	Account         string  `json:"account"`
 
-	// Payments All payments at the provider that belong to the attempt, in the order in which they were reported. A reload of the page or a second card makes another one.
+	// Payments All payments at the provider that belong to the attempt, in the order of their first reports. A reload of the page or a second card makes another payment.
 	Payments []ProviderPayment `json:"payments"`
 
-	// ProviderPaymentID The acting payment: what a capture, a cancel, a refund and a lookup mean. Null until the provider has named it; before its first payment the id of the provider's page or order.
+	// ProviderPaymentID The provider's id of the acting payment: captures, cancels, refunds and lookups use this payment. Null until the provider has named it. Before the first payment it is the id of the provider's page or order.
 	ProviderPaymentID *string `json:"provider_payment_id"`
 
-	// Status Moves once, forward.
+	// Status The status changes at most once, and never back.
 	Status AttemptStatus `json:"status"`
 
-	// Stage Where a pending attempt stands, for people.
+	// Stage The progress of a pending attempt, for people.
 	Stage    AttemptStage `json:"stage"`
 	Amount   int64        `json:"amount"`
 	Currency string       `json:"currency"`
 
-	// AmountCaptured What was captured, less captures that were undone. What chargebacks took is amount_disputed.
+	// AmountCaptured The captured amount, less undone captures. Chargebacks are not subtracted; their amount is amount_disputed.
 	AmountCaptured int64 `json:"amount_captured"`
 	AmountRefunded int64 `json:"amount_refunded"`
 
-	// AmountDisputed What chargebacks took, less what came back of it.
+	// AmountDisputed The amount that chargebacks took, less the amount that the provider returned.
 	AmountDisputed int64          `json:"amount_disputed"`
 	Capture        AttemptCapture `json:"capture"`
 
-	// Origin Whose call began it; `external` is the merchant's own, `imported` one of the past.
+	// Origin The party whose call began the attempt. `external`: the merchant's own call. `imported`: a call of the past.
 	Origin AttemptOrigin `json:"origin"`
 
-	// NextAction What the customer must do now; null if nothing.
+	// NextAction The action that the customer must take now; null if there is none.
 	NextAction *NextAction `json:"next_action"`
 
-	// SavedPaymentMethod What the provider has stored of the customer's payment method; null if nothing.
+	// SavedPaymentMethod The customer's payment method that the provider has stored; null if there is none.
 	SavedPaymentMethod *SavedPaymentMethod `json:"saved_payment_method"`
 
-	// Disputes Those that the provider names, oldest first. A change of one does not raise the version: ask without
-	// `If-None-Match`.
+	// Disputes The disputes that the provider names, the oldest first. A change of a dispute does not raise the version: read the attempt
+	// without `If-None-Match`.
 	Disputes []Dispute `json:"disputes"`
 
-	// Failure Why it failed. While it is `awaiting_customer`, why the customer's last try on the provider's page was declined: they may
-	// try again there, and the order's next pay has the page closed first. Null otherwise. That it changes is no new version.
+	// Failure The reason for the failure. While the attempt is `awaiting_customer`, it is the reason why the customer's last try on the
+	// provider's page was declined. The customer may try again on that page. The order's next pay request first closes the page. In
+	// all other cases it is null. A change of this member does not raise the version.
 	Failure *Failure `json:"failure"`
 
-	// CanStartNewAttempt Whether a page may offer to pay again.
+	// CanStartNewAttempt `true` if a page may offer to pay again.
 	CanStartNewAttempt bool `json:"can_start_new_attempt"`
 
-	// NextPollMs When to ask again; 0 once the attempt is final.
+	// NextPollMs The milliseconds until the next request; 0 once the attempt is final.
 	NextPollMs int64 `json:"next_poll_ms"`
 
-	// StatusToken A bearer token that reads this one attempt, for a browser. In the answers to pay only.
+	// StatusToken A bearer token for a browser. It reads only this attempt. Only responses to pay requests have it.
 	StatusToken *string `json:"status_token,omitempty"`
 
-	// ProviderReference What to give the provider so that its webhooks find the attempt. In the answers to its registration only.
+	// ProviderReference Values to give to the provider, so that its webhooks find the attempt. Only responses to its registration have them.
 	ProviderReference *ProviderReference `json:"provider_reference,omitempty"`
 
-	// ProviderIdempotencyKey The key to call the provider with. In the answers to its registration only.
+	// ProviderIdempotencyKey The key for the call to the provider. Only responses to its registration have it.
 	ProviderIdempotencyKey *string `json:"provider_idempotency_key,omitempty"`
 
-	// Version Rises by one with each change of what can be seen of the attempt.
+	// Version The version rises by one with each visible change of the attempt.
 	Version     int        `json:"version"`
 	CreatedAt   time.Time  `json:"created_at"`
 	UpdatedAt   time.Time  `json:"updated_at"`
 	FinalizedAt *time.Time `json:"finalized_at"`
 }
 
-// AttemptStatus Moves once, forward.
+// AttemptStatus The status changes at most once, and never back.
 type AttemptStatus string
 
-// AttemptStage Where a pending attempt stands, for people.
+// AttemptStage The progress of a pending attempt, for people.
 type AttemptStage string
 
 // AttemptCapture defines model for Attempt.Capture.
 type AttemptCapture string
 
-// AttemptOrigin Whose call began it; `external` is the merchant's own, `imported` one of the past.
+// AttemptOrigin The party whose call began the attempt. `external`: the merchant's own call. `imported`: a call of the past.
 type AttemptOrigin string
 
 // AttemptList defines model for AttemptList.
 type AttemptList struct {
 	Items []Attempt `json:"items"`
 
-	// NextCursor Always null; the list is complete.
+	// NextCursor Always null, because the list is complete.
 	NextCursor *string `json:"next_cursor"`
 }
 
@@ -846,11 +847,11 @@ type AttemptList struct {
 type Attempts struct {
 	Items []Attempt `json:"items"`
 
-	// NextCursor Null at the end.
+	// NextCursor Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
-// Browser What 3-D Secure asks about the customer's browser (EMVCo), as its script and its request headers have it.
+// Browser The data about the customer's browser that 3-D Secure requires (EMVCo). The browser's script and request headers have them.
 type Browser struct {
 	AcceptHeader *string `json:"accept_header,omitempty"`
 	ColorDepth   *int64  `json:"color_depth,omitempty"`
@@ -859,73 +860,73 @@ type Browser struct {
 	ScreenHeight *int64  `json:"screen_height,omitempty"`
 	ScreenWidth  *int64  `json:"screen_width,omitempty"`
 
-	// TimeZoneOffset In minutes, as JavaScript's `getTimezoneOffset()` has it: -60 in Berlin in winter.
+	// TimeZoneOffset The offset in minutes, as JavaScript's `getTimezoneOffset()` returns it: -60 in Berlin in winter.
 	TimeZoneOffset *int64  `json:"time_zone_offset,omitempty"`
 	UserAgent      *string `json:"user_agent,omitempty"`
 }
 
 // Complete defines model for Complete.
 type Complete struct {
-	// Details What the provider's page or script returned, as it is: the parameters of the address that the customer came back to, or the script's
-	// object (Adyen's drop-in: `state.data`).
+	// Details The unchanged result of the provider's page or script: the parameters of the address to which the customer returned, or the
+	// script's object (Adyen's drop-in: `state.data`).
 	Details json.RawMessage `json:"details"`
 }
 
 // Confirm defines model for Confirm.
 type Confirm struct {
-	// Amount Minor units of the currency, in plain digits.
+	// Amount An amount in minor units of the currency, in plain digits.
 	Amount *Amount `json:"amount,omitempty"`
 }
 
 // CreateOrder defines model for CreateOrder.
 type CreateOrder struct {
-	// Amount Minor units of the currency, in plain digits.
+	// Amount An amount in minor units of the currency, in plain digits.
 	Amount Amount `json:"amount"`
 
 	// Currency An ISO 4217 code in upper case.
 	Currency Currency `json:"currency"`
 
-	// Customer Who pays. Each provider gets what it has a place for. It is kept encrypted: that of a pay for as long as its call may be sent
-	// again, that of an order until it is paid or cancelled, and who a fiscal receipt is for until all is refunded; a year at most, and
-	// a month more.
+	// Customer The customer. Each provider gets the members that its request has a place for. The data are kept encrypted. The customer of a pay
+	// request is kept as long as its call may be sent again. The customer of an order is kept until the order is paid or cancelled. The
+	// recipient of a fiscal receipt is kept until all money is refunded. No data are kept longer than a year and a month.
 	Customer    *Customer `json:"customer,omitempty"`
 	Description *string   `json:"description,omitempty"`
 
-	// Lines What is paid for. The amounts must add up to the order's.
+	// Lines The purchased items. The amounts must add up to the order's amount.
 	Lines *Lines `json:"lines,omitempty"`
 
 	// Metadata The merchant's own notes, at most 50.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
-	// OrderID The merchant's own id. Made if absent. A customer leaves it out.
+	// OrderID The merchant's own id. If it is absent, paylatch makes an id. A customer must not send it.
 	OrderID *string `json:"order_id,omitempty"`
 }
 
 // CreateRefund defines model for CreateRefund.
 type CreateRefund struct {
-	// AcknowledgeDispute The caller knows that a dispute of the payment is open, in which the bank may give the customer the same money, and refunds
-	// all the same. Without it such a refund is refused (`dispute-open`).
+	// AcknowledgeDispute With `true` the caller knows that a dispute of the payment is open, and refunds all the same. In the dispute the bank may give
+	// the customer the same money. Without it such a refund is refused (`dispute-open`).
 	AcknowledgeDispute *bool `json:"acknowledge_dispute,omitempty"`
 
-	// Amount Minor units of the currency, in plain digits.
+	// Amount An amount in minor units of the currency, in plain digits.
 	Amount *Amount `json:"amount,omitempty"`
 
-	// ExpectedRefundable What the caller believes is left to refund, in minor units.
+	// ExpectedRefundable The amount that the caller believes is refundable, in minor units.
 	ExpectedRefundable *int64 `json:"expected_refundable,omitempty"`
 
-	// ProviderPaymentID The provider's id of the payment that is refunded, where several of the attempt's hold money.
+	// ProviderPaymentID The provider's id of the payment to be refunded. It is needed if several payments of the attempt hold money.
 	ProviderPaymentID *string `json:"provider_payment_id,omitempty"`
 
-	// Reason For people and for the provider, where it takes one.
+	// Reason A text for people, and for the provider if it accepts a reason.
 	Reason *string `json:"reason,omitempty"`
 }
 
 // Currency An ISO 4217 code in upper case.
 type Currency = string
 
-// Customer Who pays. Each provider gets what it has a place for. It is kept encrypted: that of a pay for as long as its call may be sent
-// again, that of an order until it is paid or cancelled, and who a fiscal receipt is for until all is refunded; a year at most, and
-// a month more.
+// Customer The customer. Each provider gets the members that its request has a place for. The data are kept encrypted. The customer of a pay
+// request is kept as long as its call may be sent again. The customer of an order is kept until the order is paid or cancelled. The
+// recipient of a fiscal receipt is kept until all money is refunded. No data are kept longer than a year and a month.
 type Customer struct {
 	BillingAddress *Address `json:"billing_address,omitempty"`
 	Email          *string  `json:"email,omitempty"`
@@ -933,14 +934,14 @@ type Customer struct {
 	// IP The address of the customer's browser.
 	IP *string `json:"ip,omitempty"`
 
-	// Locale A language tag (BCP 47), in which the provider's page speaks.
+	// Locale The language of the provider's page, as a language tag (BCP 47).
 	Locale *string `json:"locale,omitempty"`
 	Name   *string `json:"name,omitempty"`
 
-	// Phone In the form of E.164.
+	// Phone A telephone number in the format of E.164.
 	Phone *string `json:"phone,omitempty"`
 
-	// Reference By which the provider knows the customer. Absent, the user's id. Only a service may name another.
+	// Reference The provider's reference of the customer; the user's id if absent. Only a service may name another.
 	Reference       *string  `json:"reference,omitempty"`
 	ShippingAddress *Address `json:"shipping_address,omitempty"`
 }
@@ -949,7 +950,7 @@ type Customer struct {
 type Deliveries struct {
 	Items []Delivery `json:"items"`
 
-	// NextCursor Null at the end.
+	// NextCursor Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
@@ -958,10 +959,10 @@ type Delivery struct {
 	EventID string    `json:"event_id"`
 	At      time.Time `json:"at"`
 
-	// Delivered Whether the answer was a 2xx.
+	// Delivered `true` if the response was a 2xx.
 	Delivered bool `json:"delivered"`
 
-	// Status Null where no answer came.
+	// Status Null if no response came.
 	Status *int    `json:"status"`
 	TookMs int64   `json:"took_ms"`
 	Error  *string `json:"error"`
@@ -973,39 +974,38 @@ type Dispute struct {
 	PaymentAttemptID  string `json:"payment_attempt_id"`
 	ProviderDisputeID string `json:"provider_dispute_id"`
 
-	// Status Follows the provider, which may still change its mind: `warning` is an inquiry, `open` waits for evidence,
-	// `under_review` has it; `won`, `lost` and `accepted` (not defended) are closed.
+	// Status The status follows the provider, which may still change it. `warning` is an inquiry. `open` waits for evidence. `under_review`
+	// has the evidence. `won`, `lost` and `accepted` (not defended) are closed.
 	Status DisputeStatus `json:"status"`
 
-	// Reason The provider's own code or word; null where it states none.
+	// Reason The provider's own code or word; null if the provider states none.
 	Reason *string `json:"reason"`
 
-	// Amount What is disputed; null where the provider does not state it. What a dispute took is `amount_disputed` of the
-	// attempt.
+	// Amount The disputed amount; null if the provider does not state it. The amount that a dispute took is `amount_disputed` of the attempt.
 	Amount *int64 `json:"amount"`
 
-	// Currency That of the amount; null without one.
+	// Currency The currency of the amount; null without an amount.
 	Currency *string `json:"currency"`
 
-	// DueBy Until when it may be answered; null where the provider does not state it.
+	// DueBy The end of the time for an answer to the dispute; null if the provider does not state it.
 	DueBy *time.Time `json:"due_by"`
 
-	// OpenedAt When its first report came.
+	// OpenedAt The time of the first report of the dispute.
 	OpenedAt time.Time `json:"opened_at"`
 
-	// ClosedAt Null while it is open.
+	// ClosedAt The time at which the dispute was closed. Null while it is open.
 	ClosedAt *time.Time `json:"closed_at"`
 }
 
-// DisputeStatus Follows the provider, which may still change its mind: `warning` is an inquiry, `open` waits for evidence,
-// `under_review` has it; `won`, `lost` and `accepted` (not defended) are closed.
+// DisputeStatus The status follows the provider, which may still change it. `warning` is an inquiry. `open` waits for evidence. `under_review`
+// has the evidence. `won`, `lost` and `accepted` (not defended) are closed.
 type DisputeStatus string
 
 // Disputes defines model for Disputes.
 type Disputes struct {
 	Items []Dispute `json:"items"`
 
-	// NextCursor Null at the end.
+	// NextCursor Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
@@ -1013,28 +1013,28 @@ type Disputes struct {
 type Endpoint struct {
 	Name string `json:"name"`
 
-	// Host That of its address.
+	// Host The host of the endpoint's address.
 	Host string `json:"host"`
 
-	// State `active`, or `gone` after it answered 410: nothing is sent until its address changes or somebody redelivers.
+	// State `active`, or `gone` after the endpoint responded 410. A `gone` endpoint gets no events until its address changes or events are redelivered.
 	State string `json:"state"`
 
-	// Behind How many events, of any type, come after its cursor.
+	// Behind The number of events after its cursor, of any type.
 	Behind int64 `json:"behind"`
 
-	// Retries How many events wait to be tried again, or for an earlier one of their subject.
+	// Retries The number of events that wait for another try, or for an earlier event of their subject.
 	Retries int64 `json:"retries"`
 
-	// Dead How many events are given up.
+	// Dead The number of events that paylatch has given up.
 	Dead int64 `json:"dead"`
 
-	// OldestUndeliveredAt When the first event happened that is not delivered, and not dead.
+	// OldestUndeliveredAt The time of the oldest event that is neither delivered nor dead.
 	OldestUndeliveredAt *time.Time `json:"oldest_undelivered_at"`
 	LastSuccessAt       *time.Time `json:"last_success_at"`
 	LastFailureAt       *time.Time `json:"last_failure_at"`
 	LastFailure         *string    `json:"last_failure"`
 
-	// Cell The cell whose events these are, where endpoints of several are read together. Each cell delivers its own.
+	// Cell The cell of these events, if the response has the endpoints of several cells. Each cell delivers its own events.
 	Cell *int `json:"cell,omitempty"`
 }
 
@@ -1045,22 +1045,22 @@ type Endpoints struct {
 
 // Event defines model for Event.
 type Event struct {
-	// ID The same wherever the event is told, and however often.
+	// ID The event's id. It is the same wherever and however often the event is published.
 	ID string `json:"id"`
 
 	// Type `payment_attempt.authorized`, `payment_attempt.succeeded`, `payment_attempt.failed`, `payment_attempt.updated`, `order.paid`,
 	// `order.cancelled`, `refund.succeeded`, `refund.failed`, `dispute.opened`, `dispute.updated`, `dispute.won`, `dispute.lost`,
-	// `discrepancy.opened` or `discrepancy.resolved`. Pass over types that you don't know.
+	// `discrepancy.opened` or `discrepancy.resolved`. Ignore types that you don't know.
 	Type      string    `json:"type"`
 	CreatedAt time.Time `json:"created_at"`
 
-	// Subject The id of what has changed.
+	// Subject The id of the changed object.
 	Subject string `json:"subject"`
 
-	// Version Rises with each event of the subject. What comes with a lower version than one that you have seen is older.
+	// Version The version rises with each event of the subject. An event with a lower version than an event that you have seen is older.
 	Version int `json:"version"`
 
-	// Data The subject as it was then; `api/events.yaml` has the form of each type.
+	// Data The subject as it was then. `api/events.yaml` has the schema of each type.
 	Data json.RawMessage `json:"data"`
 }
 
@@ -1068,15 +1068,15 @@ type Event struct {
 type Events struct {
 	Items []Event `json:"items"`
 
-	// NextCursor Where to go on, whether there were items or not.
+	// NextCursor The cursor to continue from, with or without items.
 	NextCursor string `json:"next_cursor"`
 }
 
 // Failure defines model for Failure.
 type Failure struct {
-	// Code card_declined, insufficient_funds, authentication_failed, expired, canceled, fraud_suspected, provider_rejected,
-	// not_started (nothing that anybody could pay was begun at the provider), not_covered (of a refund: its money was taken back another way before it was sent)
-	// or not_paid (a person found that out). More may come.
+	// Code card_declined, insufficient_funds, authentication_failed, expired, canceled, fraud_suspected, provider_rejected, not_started
+	// (the provider has no payment that anybody could pay), not_covered (only for a refund: its money was taken back in another way
+	// before the refund was sent) or not_paid (a person found that the attempt was not paid). More codes may be added.
 	Code string `json:"code"`
 
 	// Message A sentence for the customer.
@@ -1102,50 +1102,50 @@ type HealthStatus string
 
 // Line defines model for Line.
 type Line struct {
-	// Amount The price of the line, taxes and discounts included, in minor units. Below 0 for a discount or a gift card.
+	// Amount The price of the line, with taxes and discounts, in minor units. It is below 0 for a discount or a gift card.
 	Amount      int64  `json:"amount"`
 	Description string `json:"description"`
 
 	// Quantity A decimal number above 0, with three decimals at most.
 	Quantity string `json:"quantity"`
 
-	// Receipt What a fiscal receipt says of the line (54-FZ), by the names of format 1.05 and later. Only a service may give it.
+	// Receipt The data of the line for a fiscal receipt (54-FZ), by the names of format 1.05 and later. Only a service may send it.
 	Receipt *LineReceipt `json:"receipt,omitempty"`
 	Sku     *string      `json:"sku,omitempty"`
 
-	// TaxAmount How much of `amount` is tax.
+	// TaxAmount The tax that `amount` includes.
 	TaxAmount *int64 `json:"tax_amount,omitempty"`
 
-	// TaxRate A fraction: 0.19 is 19 %.
+	// TaxRate A decimal fraction: 0.19 is 19 %.
 	TaxRate *string   `json:"tax_rate,omitempty"`
 	Type    *LineType `json:"type,omitempty"`
 
-	// UnitAmount The price of one, taxes included, in minor units.
+	// UnitAmount The price of one unit, with taxes, in minor units.
 	UnitAmount int64 `json:"unit_amount"`
 }
 
 // LineType defines model for Line.Type.
 type LineType string
 
-// LineReceipt What a fiscal receipt says of the line (54-FZ), by the names of format 1.05 and later. Only a service may give it.
+// LineReceipt The data of the line for a fiscal receipt (54-FZ), by the names of format 1.05 and later. Only a service may send it.
 type LineReceipt struct {
 	Measure        *string `json:"measure,omitempty"`
 	PaymentMode    *string `json:"payment_mode,omitempty"`
 	PaymentSubject *string `json:"payment_subject,omitempty"`
 
-	// VatCode The tax rate's number as YooKassa counts them.
+	// VatCode The number of the tax rate in YooKassa's numbering.
 	VatCode int64 `json:"vat_code"`
 }
 
-// Lines What is paid for. The amounts must add up to the order's.
+// Lines The purchased items. The amounts must add up to the order's amount.
 type Lines = []Line
 
 // Metadata The merchant's own notes, at most 50.
 type Metadata map[string]string
 
-// NextAction What the customer must do: go to `url` (`redirect`), be taken there by a form with `fields` (`post_form`), have the provider's
-// script go on with `data` (`sdk`: Stripe's `client_secret`, Adyen's `action`), or be shown a voucher, a code or a QR code
-// (`display`). After `sdk`, and after a redirect whose page returns something, `complete` takes what came back.
+// NextAction The action that the customer must take. `redirect`: go to `url`. `post_form`: go to `url` by a form with `fields`. `sdk`: continue
+// in the provider's script with `data` (Stripe's `client_secret`, Adyen's `action`). `display`: see a voucher, a code or a QR code.
+// After `sdk`, and after a redirect whose page returns parameters, send the result to `complete`.
 type NextAction struct {
 	Type NextActionType `json:"type"`
 	URL  *string        `json:"url,omitempty"`
@@ -1153,17 +1153,17 @@ type NextAction struct {
 	// Fields The names and values of the form's fields.
 	Fields *map[string]string `json:"fields,omitempty"`
 
-	// Data What the provider's script needs, or what is to be shown; by the account's kind.
+	// Data The data for the provider's script or for the display. Their form depends on the account's kind.
 	Data *json.RawMessage `json:"data,omitempty"`
 
-	// ExpiresAt When it is too late for that, where the provider says so.
+	// ExpiresAt The time after which the action is too late, if the provider reports it.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 }
 
 // NextActionType defines model for NextAction.Type.
 type NextActionType string
 
-// NoMembers An empty object, or no body at all.
+// NoMembers An empty object. The request may also have no body.
 type NoMembers = map[string]interface{}
 
 // Order defines model for Order.
@@ -1174,32 +1174,32 @@ type Order struct {
 	Currency string      `json:"currency"`
 	Status   OrderStatus `json:"status"`
 
-	// AmountHeld The money of all its attempts that nobody gave back. Above 0 while the order is `open`, an attempt that had failed was paid
-	// after all, and the shop is looking at it: a page shows neither a failure nor "pay again".
+	// AmountHeld The held money of all attempts: captured, and neither refunded nor charged back. If it is above 0 while the order is `open`, a
+	// failed attempt was paid after all, and the shop is looking at it. A page then shows neither a failure nor "pay again".
 	AmountHeld int64 `json:"amount_held"`
 
-	// CreatedBy Who set the price. Of what a `customer` created the shop checks the amount before it delivers.
+	// CreatedBy The role that set the price. If it is `customer`, the shop checks the amount before it delivers.
 	CreatedBy   OrderCreatedBy    `json:"created_by"`
 	Description string            `json:"description"`
 	Metadata    map[string]string `json:"metadata"`
 	CreatedAt   time.Time         `json:"created_at"`
 	UpdatedAt   time.Time         `json:"updated_at"`
 
-	// Attempts Oldest first.
+	// Attempts The attempts, the oldest first.
 	Attempts []Attempt `json:"attempts"`
 }
 
 // OrderStatus defines model for Order.Status.
 type OrderStatus string
 
-// OrderCreatedBy Who set the price. Of what a `customer` created the shop checks the amount before it delivers.
+// OrderCreatedBy The role that set the price. If it is `customer`, the shop checks the amount before it delivers.
 type OrderCreatedBy string
 
 // Orders defines model for Orders.
 type Orders struct {
 	Items []Order `json:"items"`
 
-	// NextCursor Null at the end.
+	// NextCursor Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
@@ -1215,11 +1215,11 @@ type OverviewAccountApproval struct {
 type OverviewAccountUnknown struct {
 	Account string `json:"account"`
 
-	// Ages By the time since the provider was first called.
+	// Ages The counts by the time since the first call to the provider.
 	Ages OverviewAges `json:"ages"`
 }
 
-// OverviewAges By the time since the provider was first called.
+// OverviewAges The counts by the time since the first call to the provider.
 type OverviewAges struct {
 	Under1M  int64 `json:"under_1m"`
 	Under10M int64 `json:"under_10m"`
@@ -1241,7 +1241,7 @@ type OverviewDiscrepancies struct {
 	Kind  string `json:"kind"`
 	Count int64  `json:"count"`
 
-	// OldestSeconds For how long the oldest has been open.
+	// OldestSeconds The time for which the oldest discrepancy of this kind has been open.
 	OldestSeconds int64 `json:"oldest_seconds"`
 }
 
@@ -1252,12 +1252,12 @@ type OverviewEndpoint struct {
 	// State `active`, or `gone`.
 	State string `json:"state"`
 
-	// Behind How many events, of any type, come after its cursor.
+	// Behind The number of events after its cursor, of any type.
 	Behind  int64 `json:"behind"`
 	Retries int64 `json:"retries"`
 	Dead    int64 `json:"dead"`
 
-	// OldestUndeliveredSeconds The age of the oldest event that is not delivered; 0 where there is none.
+	// OldestUndeliveredSeconds The age of the oldest event that is not delivered; 0 if there is no such event.
 	OldestUndeliveredSeconds int64 `json:"oldest_undelivered_seconds"`
 }
 
@@ -1266,33 +1266,33 @@ type OverviewHour struct {
 	From      time.Time `json:"from"`
 	Succeeded int64     `json:"succeeded"`
 
-	// Failed Without those that were canceled.
+	// Failed The failed attempts, without canceled attempts.
 	Failed   int64 `json:"failed"`
 	Canceled int64 `json:"canceled"`
 
-	// Volume What was captured by those that succeeded.
+	// Volume The captured amounts of the succeeded attempts.
 	Volume []OverviewMoney `json:"volume"`
 }
 
 // OverviewMoney defines model for OverviewMoney.
 type OverviewMoney struct {
-	// Amount In the minor unit.
+	// Amount An amount in minor units.
 	Amount   int64  `json:"amount"`
 	Currency string `json:"currency"`
 }
 
 // OverviewRefunds defines model for OverviewRefunds.
 type OverviewRefunds struct {
-	// Succeeded Those that succeeded in the last 24 hours.
+	// Succeeded The refunds that succeeded in the last 24 hours.
 	Succeeded int64 `json:"succeeded"`
 
-	// Failed Those that failed in the last 24 hours.
+	// Failed The refunds that failed in the last 24 hours.
 	Failed int64 `json:"failed"`
 
-	// Pending Those that are under way now.
+	// Pending The refunds that are under way now.
 	Pending int64 `json:"pending"`
 
-	// Sums What those that succeeded gave back.
+	// Sums The refunded amounts of the succeeded refunds.
 	Sums []OverviewMoney `json:"sums"`
 }
 
@@ -1301,7 +1301,7 @@ type OverviewShare struct {
 	Succeeded int64 `json:"succeeded"`
 	Ended     int64 `json:"ended"`
 
-	// Rate From 0 to 1; null where none ended.
+	// Rate The share from 0 to 1; null if no attempt ended.
 	Rate *float64 `json:"rate"`
 }
 
@@ -1309,13 +1309,13 @@ type OverviewShare struct {
 type OverviewSilent struct {
 	Account string `json:"account"`
 
-	// Pending How many attempts wait.
+	// Pending The number of waiting attempts.
 	Pending int64 `json:"pending"`
 
-	// Since When the first of them began.
+	// Since The time at which the first of them began.
 	Since time.Time `json:"since"`
 
-	// LastWebhookAt Null if none ever came.
+	// LastWebhookAt Null if no webhook ever arrived.
 	LastWebhookAt *time.Time `json:"last_webhook_at"`
 }
 
@@ -1323,136 +1323,136 @@ type OverviewSilent struct {
 type OverviewStanding struct {
 	Account string `json:"account"`
 
-	// Breaker Of the process that answers. `open`: calls to the provider are held back; `half_open`: one is let through, to see.
+	// Breaker The state of the circuit breaker in the responding process. `open`: the process holds calls to the provider back. `half_open`: it sends one call as a trial.
 	Breaker OverviewStandingBreaker `json:"breaker"`
 
-	// Held True while pays and refunds wait for a reconciliation, because the database was restored.
+	// Held True while pay requests and refunds wait for a reconciliation, because the database was restored.
 	Held bool `json:"held"`
 }
 
-// OverviewStandingBreaker Of the process that answers. `open`: calls to the provider are held back; `half_open`: one is let through, to see.
+// OverviewStandingBreaker The state of the circuit breaker in the responding process. `open`: the process holds calls to the provider back. `half_open`: it sends one call as a trial.
 type OverviewStandingBreaker string
 
 // OverviewUnknown defines model for OverviewUnknown.
 type OverviewUnknown struct {
-	// Total Calls that charge, capture, cancel or refund, with an outcome that is not known yet.
+	// Total The number of calls to charge, capture, cancel or refund with an outcome that is not known yet.
 	Total    int64      `json:"total"`
 	OldestAt *time.Time `json:"oldest_at"`
 
-	// Complete False where so much was open that not all of it was looked at.
+	// Complete False if too many operations were open to count all of them.
 	Complete bool `json:"complete"`
 
-	// Ages By the time since the provider was first called.
+	// Ages The counts by the time since the first call to the provider.
 	Ages OverviewAges `json:"ages"`
 
-	// Accounts Those accounts that have any.
+	// Accounts The accounts with unknown outcomes.
 	Accounts []OverviewAccountUnknown `json:"accounts"`
 }
 
 // Pay defines model for Pay.
 type Pay struct {
-	// Account The configured account to pay by. Absent, the default one. A customer may name only what is offered.
+	// Account The configured account to pay by; the default account if absent. A customer may name only an offered account.
 	Account *string `json:"account,omitempty"`
 
-	// Amount Minor units of the currency, in plain digits.
+	// Amount An amount in minor units of the currency, in plain digits.
 	Amount *Amount `json:"amount,omitempty"`
 
-	// Browser What 3-D Secure asks about the customer's browser (EMVCo), as its script and its request headers have it.
+	// Browser The data about the customer's browser that 3-D Secure requires (EMVCo). The browser's script and request headers have them.
 	Browser *Browser `json:"browser,omitempty"`
 
-	// Capture `manual` only authorises; the money is taken by a confirm.
+	// Capture `manual` only authorizes the payment. The call `confirm` captures the money.
 	Capture *PayCapture `json:"capture,omitempty"`
 
 	// Currency An ISO 4217 code in upper case.
 	Currency *Currency `json:"currency,omitempty"`
 
-	// Customer Who pays. Each provider gets what it has a place for. It is kept encrypted: that of a pay for as long as its call may be sent
-	// again, that of an order until it is paid or cancelled, and who a fiscal receipt is for until all is refunded; a year at most, and
-	// a month more.
+	// Customer The customer. Each provider gets the members that its request has a place for. The data are kept encrypted. The customer of a pay
+	// request is kept as long as its call may be sent again. The customer of an order is kept until the order is paid or cancelled. The
+	// recipient of a fiscal receipt is kept until all money is refunded. No data are kept longer than a year and a month.
 	Customer *Customer `json:"customer,omitempty"`
 
-	// Initiator `merchant` charges a stored payment method without the customer: only a service may.
+	// Initiator `merchant` charges a stored payment method without the customer. Only a service may send it.
 	Initiator *PayInitiator `json:"initiator,omitempty"`
 
-	// Lines What is paid for. The amounts must add up to the order's.
+	// Lines The purchased items. The amounts must add up to the order's amount.
 	Lines         *Lines        `json:"lines,omitempty"`
 	PaymentMethod PaymentMethod `json:"payment_method"`
 
-	// ProviderData Members of the provider's own request, as far as the account's kind allows them: see the manual's table of providers. Only
-	// a service may. Never amount, currency, reference, idempotency key, or whose payment it is.
+	// ProviderData Members of the provider's own request, if the account's kind allows them: see the manual's table of providers. Only a service
+	// may send it. The amount, the currency, the reference, the idempotency key and the customer's identity are never allowed here.
 	ProviderData *json.RawMessage `json:"provider_data,omitempty"`
 
-	// ReturnURL Where the provider sends the customer back to, absolute http or https.
+	// ReturnURL The address to which the provider sends the customer back, absolute http or https.
 	ReturnURL *string `json:"return_url,omitempty"`
 
-	// SavePaymentMethod Asks the provider to store the payment method for `customer.reference`, who is present. What it stores is the attempt's
-	// `saved_payment_method`.
+	// SavePaymentMethod Asks the provider to store the payment method for `customer.reference`. The customer must be present. The stored method becomes
+	// the attempt's `saved_payment_method`.
 	SavePaymentMethod *bool `json:"save_payment_method,omitempty"`
 
-	// StatementDescriptor What the customer reads on the statement, where the provider lets the merchant choose.
+	// StatementDescriptor The text on the customer's statement, if the provider lets the merchant choose it.
 	StatementDescriptor *string `json:"statement_descriptor,omitempty"`
 
-	// Supersedes The order's live attempt that was begun elsewhere and that its customer has left: it is reported as abandoned first. One that
-	// the provider does not give up is still in the way.
+	// Supersedes The order's live attempt that began outside paylatch. Its customer has abandoned it. paylatch first reports it as abandoned. If the
+	// provider does not cancel it, it still blocks the new attempt.
 	Supersedes *Supersedes `json:"supersedes,omitempty"`
 }
 
-// PayCapture `manual` only authorises; the money is taken by a confirm.
+// PayCapture `manual` only authorizes the payment. The call `confirm` captures the money.
 type PayCapture string
 
-// PayInitiator `merchant` charges a stored payment method without the customer: only a service may.
+// PayInitiator `merchant` charges a stored payment method without the customer. Only a service may send it.
 type PayInitiator string
 
 // PaymentMethod defines model for PaymentMethod.
 type PaymentMethod struct {
-	// Stored Says that the token is that of a payment method which the provider keeps for the customer. Only a service may, and
-	// only with the customer's own: see `customer.reference`.
+	// Stored `true` declares that the token belongs to a payment method that the provider keeps for the customer. Only a service may send it,
+	// and only with the customer's own payment method: see `customer.reference`.
 	Stored *bool `json:"stored,omitempty"`
 
-	// Token What the provider's page or library gave the browser for the customer's card: a single-use token, an encrypted card, the payload of
-	// a wallet (Adyen's drop-in: its `state.data.paymentMethod` as JSON text); with `stored` that of a payment method which the
-	// provider keeps.
+	// Token The value that the provider's page or library gave the browser for the customer's card: a single-use token, an encrypted card,
+	// or the payload of a wallet (Adyen's drop-in: its `state.data.paymentMethod` as JSON text). With `stored` it is the token of a
+	// payment method that the provider keeps.
 	Token string `json:"token"`
 
-	// Type The provider's name for the sort of payment method, where it asks for one beside a stored token.
+	// Type The provider's name for the type of payment method, if the provider requires a type beside a stored token.
 	Type *string `json:"type,omitempty"`
 }
 
-// Problem RFC 9457.
+// Problem A problem document of RFC 9457.
 type Problem struct {
-	// Type The address of a page about the code.
+	// Type The address of the page about the code.
 	Type   string `json:"type"`
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 
-	// Detail What to do next.
+	// Detail The next step.
 	Detail    string `json:"detail"`
 	Code      string `json:"code"`
 	RequestID string `json:"request_id"`
 
-	// Retryable May the same request be sent again unchanged?
+	// Retryable `true` if the same request may be sent again unchanged.
 	Retryable bool `json:"retryable"`
 
-	// RetryAfterMs Beside every `Retry-After`.
+	// RetryAfterMs The wait in milliseconds. Present with every `Retry-After`.
 	RetryAfterMs *int64 `json:"retry_after_ms,omitempty"`
 
-	// Errors Every field that is wrong.
+	// Errors All wrong fields.
 	Errors  *[]FieldError `json:"errors,omitempty"`
 	Attempt *Attempt      `json:"attempt,omitempty"`
 
-	// RestartAfter With `cursor-expired` after a restore: a cursor of the feed from which no event is missed; some come again.
+	// RestartAfter Present with `cursor-expired` after a restore. It is a cursor of the feed to continue from. No event is missed, and some events come again.
 	RestartAfter *string `json:"restart_after,omitempty"`
 }
 
-// ProviderName A name by which the provider calls the payment.
+// ProviderName A name that the provider uses for the payment.
 type ProviderName = string
 
-// ProviderPayment One payment at the provider. Its amounts are in the attempt's currency.
+// ProviderPayment A payment at the provider. Its amounts are in the attempt's currency.
 type ProviderPayment struct {
-	// ProviderPaymentID Empty while the provider has not named it.
+	// ProviderPaymentID The provider's id of the payment. Empty while the provider has not named it.
 	ProviderPaymentID string `json:"provider_payment_id"`
 
-	// Container The provider's id of the page, session, order or link in which it was made; empty without one.
+	// Container The provider's id of the page, session, order or link that contains the payment; empty if there is none.
 	Container        string                `json:"container"`
 	Status           ProviderPaymentStatus `json:"status"`
 	AmountAuthorized int64                 `json:"amount_authorized"`
@@ -1460,7 +1460,7 @@ type ProviderPayment struct {
 	AmountRefunded   int64                 `json:"amount_refunded"`
 	AmountDisputed   int64                 `json:"amount_disputed"`
 
-	// SeenAt When a report last changed it.
+	// SeenAt The time of the last report that changed the payment.
 	SeenAt time.Time `json:"seen_at"`
 }
 
@@ -1469,10 +1469,10 @@ type ProviderPaymentStatus string
 
 // ProviderReference defines model for ProviderReference.
 type ProviderReference struct {
-	// Text For the provider's field of the merchant's own reference; null where its webhooks do not name that.
+	// Text A value for the provider's field of the merchant's own reference. Null if the provider's webhooks do not return that field.
 	Text *string `json:"text"`
 
-	// Metadata For the provider's metadata, or custom data; empty where it has none.
+	// Metadata Values for the provider's metadata or custom data. Empty if the provider has no such field.
 	Metadata map[string]string `json:"metadata"`
 }
 
@@ -1490,10 +1490,10 @@ type ReadinessChecks string
 
 // Redeliver defines model for Redeliver.
 type Redeliver struct {
-	// After A cursor of the feed that the endpoint has passed; empty for the oldest event that is kept.
+	// After A cursor of the feed that the endpoint has already passed. An empty text means the oldest kept event.
 	After *string `json:"after,omitempty"`
 
-	// IDs Ids of events that the endpoint was sent.
+	// IDs Ids of events that were sent to the endpoint before.
 	IDs *[]string `json:"ids,omitempty"`
 }
 
@@ -1505,146 +1505,146 @@ type Refund struct {
 	Amount           int64  `json:"amount"`
 	Currency         string `json:"currency"`
 
-	// Status Moves once, forward.
+	// Status The status changes at most once, and never back.
 	Status RefundStatus `json:"status"`
 
-	// Reason Null if none was given.
+	// Reason Null if the request had no reason.
 	Reason  *string  `json:"reason"`
 	Failure *Failure `json:"failure"`
 
-	// Version Rises by one with each change of the refund.
+	// Version The version rises by one with each change of the refund.
 	Version int `json:"version"`
 
-	// Origin What it began with: a request of a user or of staff, the account's policy for late money, or somebody in the
-	// provider's own dashboard.
+	// Origin The origin of the refund. `request`: a user or staff requested it. `policy`: the account's policy for late money made it.
+	// `provider`: somebody made it in the provider's own dashboard.
 	Origin      RefundOrigin `json:"origin"`
 	CreatedAt   time.Time    `json:"created_at"`
 	UpdatedAt   time.Time    `json:"updated_at"`
 	FinalizedAt *time.Time   `json:"finalized_at"`
 }
 
-// RefundStatus Moves once, forward.
+// RefundStatus The status changes at most once, and never back.
 type RefundStatus string
 
-// RefundOrigin What it began with: a request of a user or of staff, the account's policy for late money, or somebody in the
-// provider's own dashboard.
+// RefundOrigin The origin of the refund. `request`: a user or staff requested it. `policy`: the account's policy for late money made it.
+// `provider`: somebody made it in the provider's own dashboard.
 type RefundOrigin string
 
 // Refunds defines model for Refunds.
 type Refunds struct {
 	Items []Refund `json:"items"`
 
-	// NextCursor Null at the end.
+	// NextCursor Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
 // RegisterAttempt defines model for RegisterAttempt.
 type RegisterAttempt struct {
-	// Account The configured account by which it is paid, of any kind. Absent, the default one.
+	// Account The configured account of the payment, of any kind; the default account if absent.
 	Account *string `json:"account,omitempty"`
 
-	// Amount Minor units of the currency, in plain digits.
+	// Amount An amount in minor units of the currency, in plain digits.
 	Amount *Amount `json:"amount,omitempty"`
 
-	// Capture `manual` where the provider only authorises and a confirm takes the money.
+	// Capture `manual` if the provider only authorizes the payment and the call `confirm` captures the money.
 	Capture *RegisterAttemptCapture `json:"capture,omitempty"`
 
 	// Currency An ISO 4217 code in upper case.
 	Currency *Currency `json:"currency,omitempty"`
 
-	// ExpiresIn How long the customer has, in seconds.
+	// ExpiresIn The time that the customer has to pay, in seconds.
 	ExpiresIn *int64 `json:"expires_in,omitempty"`
 
-	// ProviderPaymentID A name by which the provider calls the payment.
+	// ProviderPaymentID A name that the provider uses for the payment.
 	ProviderPaymentID *ProviderName `json:"provider_payment_id,omitempty"`
 
-	// References Further names by which its webhooks may call it.
+	// References Further names that the provider's webhooks may use for the payment.
 	References *[]ProviderName `json:"references,omitempty"`
 
-	// Supersedes The order's live attempt that was begun elsewhere and that its customer has left: it is reported as abandoned first. One that
-	// the provider does not give up is still in the way.
+	// Supersedes The order's live attempt that began outside paylatch. Its customer has abandoned it. paylatch first reports it as abandoned. If the
+	// provider does not cancel it, it still blocks the new attempt.
 	Supersedes *Supersedes `json:"supersedes,omitempty"`
 }
 
-// RegisterAttemptCapture `manual` where the provider only authorises and a confirm takes the money.
+// RegisterAttemptCapture `manual` if the provider only authorizes the payment and the call `confirm` captures the money.
 type RegisterAttemptCapture string
 
 // ReportAttempt defines model for ReportAttempt.
 type ReportAttempt struct {
-	// Outcome `abandoned`: the customer left. `not_started`: it never reached the provider.
+	// Outcome `abandoned`: the customer left. `not_started`: the payment never reached the provider.
 	Outcome *ReportAttemptOutcome `json:"outcome,omitempty"`
 
-	// ProviderPaymentID A name by which the provider calls the payment.
+	// ProviderPaymentID A name that the provider uses for the payment.
 	ProviderPaymentID *ProviderName `json:"provider_payment_id,omitempty"`
 
-	// Reason For people; kept with what the report leads to.
+	// Reason A text for people. It is kept with the result of the report.
 	Reason     *string         `json:"reason,omitempty"`
 	References *[]ProviderName `json:"references,omitempty"`
 }
 
-// ReportAttemptOutcome `abandoned`: the customer left. `not_started`: it never reached the provider.
+// ReportAttemptOutcome `abandoned`: the customer left. `not_started`: the payment never reached the provider.
 type ReportAttemptOutcome string
 
 // SavedPaymentMethod defines model for SavedPaymentMethod.
 type SavedPaymentMethod struct {
-	// Token What a later pay names with `stored`, for the same customer.
+	// Token The token for a later pay request with `stored`, for the same customer.
 	Token string `json:"token"`
 	Type  string `json:"type"`
 
-	// Display For people, such as the brand and the last four digits.
+	// Display A text for people, such as the brand and the last four digits.
 	Display string `json:"display"`
 
-	// Expires The month until which it is good, as YYYY-MM; null if not known.
+	// Expires The last month in which the payment method is valid, as YYYY-MM; null if not known.
 	Expires *string `json:"expires"`
 }
 
-// Supersedes The order's live attempt that was begun elsewhere and that its customer has left: it is reported as abandoned first. One that
-// the provider does not give up is still in the way.
+// Supersedes The order's live attempt that began outside paylatch. Its customer has abandoned it. paylatch first reports it as abandoned. If the
+// provider does not cancel it, it still blocks the new attempt.
 type Supersedes = string
 
 // SupportApproval defines model for SupportApproval.
 type SupportApproval struct {
-	// Reason Why. It is kept in the audit log; the request's own without it.
+	// Reason The reason. It is kept in the audit log. Without it the audit log has the request's own reason.
 	Reason *string `json:"reason,omitempty"`
 }
 
 // SupportAskForRefund defines model for SupportAskForRefund.
 type SupportAskForRefund struct {
-	// Amount Minor units of the currency, in plain digits.
+	// Amount An amount in minor units of the currency, in plain digits.
 	Amount Amount `json:"amount"`
 
 	// Currency An ISO 4217 code in upper case.
 	Currency *Currency `json:"currency,omitempty"`
 
-	// PaymentAttemptID The payment. 404 for one that does not exist.
+	// PaymentAttemptID The attempt to be refunded. If it does not exist, the response is 404.
 	PaymentAttemptID string `json:"payment_attempt_id"`
 
-	// Reason Why; required. It is for staff, and kept in the audit log.
+	// Reason The reason; required. It is for staff and is kept in the audit log.
 	Reason *string `json:"reason,omitempty"`
 }
 
 // SupportAssign defines model for SupportAssign.
 type SupportAssign struct {
-	// Assignee The subject of who works on it; left out for the caller, null to give it back.
+	// Assignee The subject of the person who works on the discrepancy. If it is absent, the caller becomes the assignee. Null removes the assignment.
 	Assignee json.RawMessage `json:"assignee,omitempty"`
 
-	// ExpectedAssignee Who must have it now, null for nobody.
+	// ExpectedAssignee The person who must be the assignee now; null if nobody may be.
 	ExpectedAssignee json.RawMessage `json:"expected_assignee,omitempty"`
 
-	// Reason Why. It is kept in the audit log.
+	// Reason The reason. It is kept in the audit log.
 	Reason *string `json:"reason,omitempty"`
 }
 
 // SupportAttempt defines model for SupportAttempt.
 type SupportAttempt struct {
-	// Summary How things stand, what happens next and when, and whether the customer may pay again.
+	// Summary The present state, the next step with its time, and whether the customer may pay again.
 	Summary string  `json:"summary"`
 	Attempt Attempt `json:"attempt"`
 
-	// Timeline Oldest first.
+	// Timeline The entries, the oldest first.
 	Timeline []SupportEntry `json:"timeline"`
 
-	// Events Oldest first; of more than 200 the newest, and repeats only where there is room.
+	// Events The events, the oldest first. If there are more than 200, the list has the newest 200, and repeats only if there is room.
 	Events []SupportEvent `json:"events"`
 }
 
@@ -1652,7 +1652,7 @@ type SupportAttempt struct {
 type SupportAudit struct {
 	Items []SupportDeed `json:"items"`
 
-	// NextCursor Null at the end.
+	// NextCursor Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
@@ -1674,7 +1674,7 @@ type SupportCounts struct {
 	DryRun bool  `json:"dry_run"`
 	Total  int64 `json:"total"`
 
-	// Counts By verdict, or by kind.
+	// Counts The number of items by verdict or by kind.
 	Counts map[string]int64 `json:"counts"`
 }
 
@@ -1682,10 +1682,10 @@ type SupportCounts struct {
 type SupportDeed struct {
 	EntryID string `json:"entry_id"`
 
-	// DeedID The same for what was begun and what came of it.
+	// DeedID The id of the action. The entry of its beginning and the entry of its result have the same id.
 	DeedID string `json:"deed_id"`
 
-	// Actor Empty where nobody was proven.
+	// Actor Empty if no identity was authenticated.
 	Actor            string   `json:"actor"`
 	Roles            []string `json:"roles"`
 	Action           string   `json:"action"`
@@ -1695,14 +1695,14 @@ type SupportDeed struct {
 	PaymentAttemptID *string  `json:"payment_attempt_id"`
 	Reason           string   `json:"reason"`
 
-	// Address The peer's, behind `trusted_proxies`; of the command line, the host's name.
+	// Address The peer's address behind `trusted_proxies`. For the command line it is the host's name.
 	Address   string                 `json:"address"`
 	RequestID string                 `json:"request_id"`
 	Outcome   SupportDeedOutcome     `json:"outcome"`
 	Detail    map[string]interface{} `json:"detail"`
 	At        time.Time              `json:"at"`
 
-	// Cell The cell whose log has the entry, where those of several are read together. Each log is chained by itself.
+	// Cell The cell of the log with this entry, if the response has the logs of several cells. Each log is a chain of its own.
 	Cell *int `json:"cell,omitempty"`
 }
 
@@ -1713,7 +1713,7 @@ type SupportDeedOutcome string
 type SupportDiscrepancies struct {
 	Items []SupportDiscrepancy `json:"items"`
 
-	// NextCursor Null at the end.
+	// NextCursor Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
@@ -1733,37 +1733,38 @@ type SupportDiscrepancy struct {
 	ProviderEventID  *string                  `json:"provider_event_id"`
 	OpenedAt         time.Time                `json:"opened_at"`
 
-	// AgeSeconds How long it was open or has been.
+	// AgeSeconds The seconds for which the discrepancy was open, or has been open so far.
 	AgeSeconds int64      `json:"age_seconds"`
 	ResolvedAt *time.Time `json:"resolved_at"`
 	ResolvedBy *string    `json:"resolved_by"`
 
-	// Resolution `paid`, `not_paid`, `refunded_elsewhere` or `accepted` by a person; `settled` by paylatch, with what settled it in `reason`, where nothing was left to decide.
+	// Resolution `paid`, `not_paid`, `refunded_elsewhere` or `accepted` if a person resolved it. `settled` if paylatch closed it because nothing
+	// was left to decide; `reason` has the cause.
 	Resolution        *string `json:"resolution"`
 	ProviderPaymentID *string `json:"provider_payment_id"`
 	Reason            *string `json:"reason"`
 
-	// Resolutions What it can be resolved as now; empty once it is resolved, or while a refund must end first.
+	// Resolutions The resolutions that are possible now. Empty if the discrepancy is resolved, or while a refund must end first.
 	Resolutions []SupportPossibility `json:"resolutions"`
 
-	// AwaitingSecond Who called it paid, by which payment or refund, where the provider can't be asked; null if nobody waits for a second person.
+	// AwaitingSecond The proposed resolution, with its person and the payment or refund, if the provider can't be asked. Null if no proposal waits for a second person.
 	AwaitingSecond *SupportProposed `json:"awaiting_second"`
 
-	// UserID Whose order it is; null without one.
+	// UserID The user of the order; null without an order.
 	UserID *string `json:"user_id"`
 
-	// Expected What the refund, the payment or the order is of, beside `amount`, which is what the provider reports; null without any of them.
+	// Expected The expected amount: of the refund, else of the payment, else of the order. `amount` is the amount that the provider reports. Null without a refund, payment and order.
 	Expected *SupportMoney `json:"expected"`
 
-	// Held What the payment holds now; null without a payment.
+	// Held The money that the payment holds now; null without a payment.
 	Held *SupportMoney `json:"held"`
 
-	// Assignee The subject of who works on it; null for nobody.
+	// Assignee The subject of the person who works on the discrepancy; null for nobody.
 	Assignee     *string    `json:"assignee"`
 	AssignedAt   *time.Time `json:"assigned_at"`
 	CommentCount int64      `json:"comment_count"`
 
-	// Comments The newest 50, newest first. A list leaves them out.
+	// Comments The newest 50 comments, the newest first. Lists leave this member out.
 	Comments *[]SupportCommentShown `json:"comments,omitempty"`
 }
 
@@ -1772,14 +1773,14 @@ type SupportDiscrepancyStatus string
 
 // SupportEntry defines model for SupportEntry.
 type SupportEntry struct {
-	// At When it happened; of `provider_call` and `poll` when the call ended: `detail` has `began_at` and `took_ms`.
+	// At The time of the entry. For `provider_call` and `poll` it is the end of the call, and `detail` has `began_at` and `took_ms`.
 	At   time.Time        `json:"at"`
 	Kind SupportEntryKind `json:"kind"`
 
-	// Actor `customer:`, `service:`, `provider:`, `staff:` or `admin:` and a name, or `paylatch`.
+	// Actor `customer:`, `service:`, `provider:`, `staff:` or `admin:` with a name, or `paylatch`.
 	Actor string `json:"actor"`
 
-	// Text A sentence that can be read to a customer.
+	// Text A sentence that staff can read to a customer.
 	Text   string                 `json:"text"`
 	Detail map[string]interface{} `json:"detail"`
 }
@@ -1795,7 +1796,7 @@ type SupportEvent struct {
 	Verdict         string    `json:"verdict"`
 	ReceivedAt      time.Time `json:"received_at"`
 
-	// Payload The structure of what was sent, with `[hidden]` for all that is not known to be safe. Null when the bytes are gone or too large.
+	// Payload The structure of the event's content. Every value that is not known to be safe is `[hidden]`. Null if the bytes were deleted or are too large.
 	Payload interface{} `json:"payload"`
 }
 
@@ -1807,7 +1808,7 @@ type SupportEventPage struct {
 	Verdict         string    `json:"verdict"`
 	ReceivedAt      time.Time `json:"received_at"`
 
-	// Payload The structure of what was sent, with `[hidden]` for all that is not known to be safe. Null when the bytes are gone or too large.
+	// Payload The structure of the event's content. Every value that is not known to be safe is `[hidden]`. Null if the bytes were deleted or are too large.
 	Payload interface{} `json:"payload"`
 	Account string      `json:"account"`
 
@@ -1818,7 +1819,7 @@ type SupportEventPage struct {
 	PaymentAttemptID *string    `json:"payment_attempt_id"`
 	OccurredAt       *time.Time `json:"occurred_at"`
 
-	// RawKept False once the retention time has passed.
+	// RawKept False after the retention time of the bytes.
 	RawKept bool `json:"raw_kept"`
 }
 
@@ -1829,18 +1830,18 @@ type SupportHit struct {
 	OrderID          *string        `json:"order_id"`
 	PaymentAttemptID *string        `json:"payment_attempt_id"`
 
-	// Status The thing's own; of an event, its verdict.
+	// Status The status of the item. For an event it is the verdict.
 	Status string `json:"status"`
 
-	// Matched The field that `q` is or begins, or `amount`, `card_last_four`, `words`, `amount_and_words`.
+	// Matched The field that `q` equals or begins, or `amount`, `card_last_four`, `words`, `amount_and_words`.
 	Matched string    `json:"matched"`
 	At      time.Time `json:"at"`
 
-	// Amount In minor units; null of an event without one.
+	// Amount The amount in minor units; null for an event without an amount.
 	Amount   *int64  `json:"amount"`
 	Currency *string `json:"currency"`
 
-	// UserID The order's.
+	// UserID The user of the order.
 	UserID *string `json:"user_id"`
 }
 
@@ -1851,10 +1852,10 @@ type SupportHitType string
 type SupportHits struct {
 	Items []SupportHit `json:"items"`
 
-	// NextCursor Null at the end.
+	// NextCursor Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 
-	// Understood What was looked for beside ids, in words: the amount and the day, the card, the words.
+	// Understood How the search understood the text beside ids, in words: the amount and the day, the card, the words.
 	Understood *string `json:"understood"`
 }
 
@@ -1864,28 +1865,28 @@ type SupportJob struct {
 	Kind   SupportJobKind   `json:"kind"`
 	Status SupportJobStatus `json:"status"`
 
-	// Total How many the filter chose when it began.
+	// Total The number of matching items when the job began.
 	Total int64 `json:"total"`
 
-	// Done How many are through. What the filter does not choose any more when its turn comes is left out.
+	// Done The number of finished items. An item that no longer matches the filter at its turn is left out.
 	Done int64 `json:"done"`
 
-	// Counts How they ended: of a replay by verdict, of what was resolved `resolved` or `already_resolved`; what was refused, by the code of its
-	// problem.
+	// Counts The results of the items. A replay counts events by verdict. A resolution counts discrepancies as `resolved` or
+	// `already_resolved`. A refused item counts under the code of its problem.
 	Counts map[string]int64 `json:"counts"`
 
-	// Filter As it was sent.
+	// Filter The filter, as it was sent.
 	Filter map[string]string `json:"filter"`
 
-	// Resolution Null for a replay.
+	// Resolution The resolution; null for a replay.
 	Resolution *string `json:"resolution"`
 	Reason     string  `json:"reason"`
 
-	// By The person.
+	// By The person who began the job.
 	By        string    `json:"by"`
 	CreatedAt time.Time `json:"created_at"`
 
-	// FinishedAt Null while it runs.
+	// FinishedAt Null while the job runs.
 	FinishedAt *time.Time `json:"finished_at"`
 }
 
@@ -1899,7 +1900,7 @@ type SupportJobStatus string
 type SupportJobs struct {
 	Items []SupportJob `json:"items"`
 
-	// NextCursor Null at the end.
+	// NextCursor Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
@@ -1911,23 +1912,23 @@ type SupportMoney struct {
 
 // SupportOverview defines model for SupportOverview.
 type SupportOverview struct {
-	// At When the numbers were read.
+	// At The time at which the numbers were read.
 	At time.Time `json:"at"`
 
-	// UncountedEvents How many events have happened that are in `hours`, `refunds` and the approval rates not yet; usually those of two seconds.
+	// UncountedEvents The number of events that `hours`, `refunds` and the approval rates do not include yet, usually the events of the last two seconds.
 	UncountedEvents int64 `json:"uncounted_events"`
 
-	// Hours The last 24 hours in UTC, the current one included, oldest first.
+	// Hours The last 24 hours in UTC, with the current hour, the oldest first.
 	Hours              []OverviewHour             `json:"hours"`
 	ApprovalByAccount  []OverviewAccountApproval  `json:"approval_by_account"`
 	ApprovalByCurrency []OverviewCurrencyApproval `json:"approval_by_currency"`
 	UnknownOutcomes    OverviewUnknown            `json:"unknown_outcomes"`
 
-	// Discrepancies What is open, by kind, that with the oldest first.
+	// Discrepancies The open discrepancies by kind. The kind with the oldest open discrepancy comes first.
 	Discrepancies []OverviewDiscrepancies `json:"discrepancies"`
 	Refunds       OverviewRefunds         `json:"refunds"`
 
-	// SilentAccounts Accounts without webhooks while attempts wait for them.
+	// SilentAccounts The accounts that have had no webhooks while attempts wait for them.
 	SilentAccounts []OverviewSilent   `json:"silent_accounts"`
 	Accounts       []OverviewStanding `json:"accounts"`
 	Endpoints      []OverviewEndpoint `json:"endpoints"`
@@ -1937,10 +1938,10 @@ type SupportOverview struct {
 type SupportPossibility struct {
 	Resolution SupportPossibilityResolution `json:"resolution"`
 
-	// When In which case it is the right one.
+	// When The case in which this resolution is correct.
 	When string `json:"when"`
 
-	// Effect What it does.
+	// Effect The effect of the resolution.
 	Effect string `json:"effect"`
 }
 
@@ -1963,7 +1964,7 @@ type SupportProposedResolution string
 
 // SupportReason defines model for SupportReason.
 type SupportReason struct {
-	// Reason Why; required. It is kept in the audit log.
+	// Reason The reason; required. It is kept in the audit log.
 	Reason *string `json:"reason,omitempty"`
 }
 
@@ -1973,27 +1974,27 @@ type SupportRefundRequest struct {
 	PaymentAttemptID string `json:"payment_attempt_id"`
 	OrderID          string `json:"order_id"`
 
-	// UserID The customer.
+	// UserID The customer's user id.
 	UserID string `json:"user_id"`
 
-	// Amount In minor units.
+	// Amount An amount in minor units.
 	Amount   int64                      `json:"amount"`
 	Currency string                     `json:"currency"`
 	Status   SupportRefundRequestStatus `json:"status"`
 	Reason   string                     `json:"reason"`
 
-	// RequestedBy The person.
+	// RequestedBy The person who requested the refund.
 	RequestedBy string    `json:"requested_by"`
 	CreatedAt   time.Time `json:"created_at"`
 
-	// DecidedBy The admin that approved or declined it, or `requested_by` where it was withdrawn. Null while it is open.
+	// DecidedBy The admin who approved or declined the request, or `requested_by` if the request was withdrawn. Null while it is open.
 	DecidedBy *string `json:"decided_by"`
 
-	// DecisionReason Null without one.
+	// DecisionReason The reason of the decision; null if there is none.
 	DecisionReason *string    `json:"decision_reason"`
 	DecidedAt      *time.Time `json:"decided_at"`
 
-	// RefundID The refund; null unless it is approved.
+	// RefundID The id of the refund; null unless the request is approved.
 	RefundID *string `json:"refund_id"`
 }
 
@@ -2004,32 +2005,32 @@ type SupportRefundRequestStatus string
 type SupportRefundRequests struct {
 	Items []SupportRefundRequest `json:"items"`
 
-	// NextCursor Null at the end.
+	// NextCursor Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 }
 
 // SupportReplay defines model for SupportReplay.
 type SupportReplay struct {
-	// DryRun Only say what it would do.
+	// DryRun With `true` nothing changes, and the response has the would-be result.
 	DryRun *bool `json:"dry_run,omitempty"`
 
-	// Reason Why; required. It is kept in the audit log.
+	// Reason The reason; required. It is kept in the audit log.
 	Reason *string `json:"reason,omitempty"`
 }
 
 // SupportReplayMany defines model for SupportReplayMany.
 type SupportReplayMany struct {
-	// DryRun Only count.
+	// DryRun With `true` the response only counts.
 	DryRun *bool `json:"dry_run,omitempty"`
 
-	// Filter At least one member. An event must have all that are set.
+	// Filter At least one member. An event must match all members that are set.
 	Filter struct {
 		Account *string `json:"account,omitempty"`
 
-		// ReceivedFrom From then on.
+		// ReceivedFrom Only events that arrived at this time or later.
 		ReceivedFrom *string `json:"received_from,omitempty"`
 
-		// ReceivedTo Before then.
+		// ReceivedTo Only events that arrived before this time.
 		ReceivedTo *string `json:"received_to,omitempty"`
 
 		// Type The provider's name of the event.
@@ -2037,7 +2038,7 @@ type SupportReplayMany struct {
 		Verdict *string `json:"verdict,omitempty"`
 	} `json:"filter"`
 
-	// Reason Why; required. It is kept in the audit log.
+	// Reason The reason; required. It is kept in the audit log.
 	Reason *string `json:"reason,omitempty"`
 }
 
@@ -2046,10 +2047,10 @@ type SupportReplayed struct {
 	EventID string `json:"event_id"`
 	DryRun  bool   `json:"dry_run"`
 
-	// Verdict What applying it came to, or would come to.
+	// Verdict The verdict of the replay, or the would-be verdict.
 	Verdict string `json:"verdict"`
 
-	// Changed Whether the attempt moved or would move.
+	// Changed True if the attempt changed or would change.
 	Changed          bool    `json:"changed"`
 	PaymentAttemptID *string `json:"payment_attempt_id"`
 	Text             string  `json:"text"`
@@ -2057,10 +2058,10 @@ type SupportReplayed struct {
 
 // SupportResolve defines model for SupportResolve.
 type SupportResolve struct {
-	// ProviderPaymentID The payment, or the refund, that was found at the provider, with `paid`.
+	// ProviderPaymentID The provider's id of the payment or refund that was found at the provider. Only with `paid`.
 	ProviderPaymentID *string `json:"provider_payment_id,omitempty"`
 
-	// Reason Why; required. It is kept with the discrepancy.
+	// Reason The reason; required. It is kept with the discrepancy.
 	Reason     *string                  `json:"reason,omitempty"`
 	Resolution SupportResolveResolution `json:"resolution"`
 }
@@ -2070,23 +2071,23 @@ type SupportResolveResolution string
 
 // SupportResolveMany defines model for SupportResolveMany.
 type SupportResolveMany struct {
-	// DryRun Only count.
+	// DryRun With `true` the response only counts.
 	DryRun *bool `json:"dry_run,omitempty"`
 
-	// Filter At least one member. A discrepancy must have all that are set.
+	// Filter At least one member. A discrepancy must match all members that are set.
 	Filter struct {
-		// Account The account of its event, or of its attempt.
+		// Account The account of the discrepancy's event or attempt.
 		Account *string `json:"account,omitempty"`
 		Kind    *string `json:"kind,omitempty"`
 
-		// OpenedFrom From then on.
+		// OpenedFrom Only discrepancies that were opened at this time or later.
 		OpenedFrom *string `json:"opened_from,omitempty"`
 
-		// OpenedTo Before then.
+		// OpenedTo Only discrepancies that were opened before this time.
 		OpenedTo *string `json:"opened_to,omitempty"`
 	} `json:"filter"`
 
-	// Reason Why; required. It is kept with each discrepancy.
+	// Reason The reason; required. It is kept with each discrepancy.
 	Reason     *string `json:"reason,omitempty"`
 	Resolution string  `json:"resolution"`
 }
@@ -2098,7 +2099,7 @@ type SupportRevealed struct {
 	ContentType     string                  `json:"content_type"`
 	Encoding        SupportRevealedEncoding `json:"encoding"`
 
-	// Body The bytes as text if they are UTF-8; else Base64. Null once the retention time has passed.
+	// Body The bytes as text if they are UTF-8, otherwise as Base64. Null after the retention time.
 	Body *string `json:"body"`
 }
 
@@ -2198,133 +2199,133 @@ type UpdatedTo = string
 // Wait defines model for Wait.
 type Wait = string
 
-// CommandMalformed RFC 9457.
+// CommandMalformed A problem document of RFC 9457.
 type CommandMalformed = Problem
 
-// Forbidden RFC 9457.
+// Forbidden A problem document of RFC 9457.
 type Forbidden = Problem
 
-// Internal RFC 9457.
+// Internal A problem document of RFC 9457.
 type Internal = Problem
 
-// Malformed RFC 9457.
+// Malformed A problem document of RFC 9457.
 type Malformed = Problem
 
-// NotFound RFC 9457.
+// NotFound A problem document of RFC 9457.
 type NotFound = Problem
 
-// RequestTimeout RFC 9457.
+// RequestTimeout A problem document of RFC 9457.
 type RequestTimeout = Problem
 
-// TooLarge RFC 9457.
+// TooLarge A problem document of RFC 9457.
 type TooLarge = Problem
 
-// TooMany RFC 9457.
+// TooMany A problem document of RFC 9457.
 type TooMany = Problem
 
-// TooManyWait RFC 9457.
+// TooManyWait A problem document of RFC 9457.
 type TooManyWait = Problem
 
-// Unauthenticated RFC 9457.
+// Unauthenticated A problem document of RFC 9457.
 type Unauthenticated = Problem
 
-// Unavailable RFC 9457.
+// Unavailable A problem document of RFC 9457.
 type Unavailable = Problem
 
-// UnsupportedMediaType RFC 9457.
+// UnsupportedMediaType A problem document of RFC 9457.
 type UnsupportedMediaType = Problem
 
-// ValidationFailed RFC 9457.
+// ValidationFailed A problem document of RFC 9457.
 type ValidationFailed = Problem
 
 // ListDisputesParams defines parameters for ListDisputes.
 type ListDisputesParams struct {
-	// Status Only those that stand so.
+	// Status Only disputes with this status.
 	Status *string `form:"status,omitempty" json:"status,omitempty"`
 
-	// Account Only at this account.
+	// Account Only items at this account.
 	Account *ListAccount `form:"account,omitempty" json:"account,omitempty"`
 
-	// UserID Only of this user.
+	// UserID Only items of this user.
 	UserID *ListUser `form:"user_id,omitempty" json:"user_id,omitempty"`
 
-	// Currency Only in this currency.
+	// Currency Only items in this currency.
 	Currency *ListCurrency `form:"currency,omitempty" json:"currency,omitempty"`
 
-	// AmountMin Only of this amount or more, in minor units.
+	// AmountMin Only items of this amount or more, in minor units.
 	AmountMin *AmountMin `form:"amount_min,omitempty" json:"amount_min,omitempty"`
 
-	// AmountMax Only of this amount or less, in minor units.
+	// AmountMax Only items of this amount or less, in minor units.
 	AmountMax *AmountMax `form:"amount_max,omitempty" json:"amount_max,omitempty"`
 
-	// CreatedFrom Only what was created from this time on.
+	// CreatedFrom Only items that were created at this time or later.
 	CreatedFrom *CreatedFrom `form:"created_from,omitempty" json:"created_from,omitempty"`
 
-	// CreatedTo Only what was created before this time.
+	// CreatedTo Only items that were created before this time.
 	CreatedTo *CreatedTo `form:"created_to,omitempty" json:"created_to,omitempty"`
 
-	// UpdatedFrom Only what was changed last from this time on.
+	// UpdatedFrom Only items whose last change was at this time or later.
 	UpdatedFrom *UpdatedFrom `form:"updated_from,omitempty" json:"updated_from,omitempty"`
 
-	// UpdatedTo Only what was changed last before this time.
+	// UpdatedTo Only items whose last change was before this time.
 	UpdatedTo *UpdatedTo `form:"updated_to,omitempty" json:"updated_to,omitempty"`
 
-	// Cursor The `next_cursor` of the page before.
+	// Cursor The `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit How many items, 25 if absent.
+	// Limit The maximum number of items, 25 if absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // ReadDisputeParams defines parameters for ReadDispute.
 type ReadDisputeParams struct {
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // ListEndpointsParams defines parameters for ListEndpoints.
 type ListEndpointsParams struct {
-	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
-	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
-	// needs it there: without it, 422.
+	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
+	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
-	// Failed With `true` only attempts that failed.
+	// Failed With `true` the list has only failed attempts.
 	Failed *ListDeliveriesParamsFailed `form:"failed,omitempty" json:"failed,omitempty"`
 
-	// Cursor The `next_cursor` of the page before.
+	// Cursor The `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit How many items, 25 if absent.
+	// Limit The maximum number of items, 25 if absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
-	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
-	// needs it there: without it, 422.
+	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
+	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
@@ -2333,427 +2334,427 @@ type ListDeliveriesParamsFailed string
 
 // RedeliverParams defines parameters for Redeliver.
 type RedeliverParams struct {
-	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
-	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
-	// needs it there: without it, 422.
+	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
+	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // TestEndpointParams defines parameters for TestEndpoint.
 type TestEndpointParams struct {
-	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
-	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
-	// needs it there: without it, 422.
+	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
+	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // ReadEventsParams defines parameters for ReadEvents.
 type ReadEventsParams struct {
-	// After The `next_cursor` of the page before; absent, the page begins with the oldest event that is kept. `now` begins behind the newest one.
+	// After The `next_cursor` of the previous page. Without it the page begins with the oldest kept event. `now` begins after the newest event.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
-	// Cell The number of a cell, where one service keeps several databases; where there is one it is ignored. A read without it is of all cells, and what
-	// names an id is in the cell of that. What acts on all that match a filter, and what sends all behind a cursor again, acts in one cell and
-	// needs it there: without it, 422.
+	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
+	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
 	// Type Only events of these types, separated by commas.
 	Type *string `form:"type,omitempty" json:"type,omitempty"`
 
-	// Limit How many items, 100 if absent.
+	// Limit The maximum number of items, 100 if absent.
 	Limit *string `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Wait For how many seconds the answer waits where nothing is new; more than 60 is taken as 60.
+	// Wait The response waits this many seconds for new events. A value above 60 counts as 60.
 	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
 
-	// Prefer `wait=20` is the same as the parameter `wait`, which goes before it. Everything else is ignored.
+	// Prefer `wait=20` is the same as the parameter `wait`. The parameter takes precedence. Any other preference is ignored.
 	Prefer *Prefer `json:"Prefer,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // ListOrdersParams defines parameters for ListOrders.
 type ListOrdersParams struct {
-	// Status Only those that stand so.
+	// Status Only orders with this status.
 	Status *string `form:"status,omitempty" json:"status,omitempty"`
 
-	// Account Only at this account.
+	// Account Only items at this account.
 	Account *ListAccount `form:"account,omitempty" json:"account,omitempty"`
 
-	// UserID Only of this user.
+	// UserID Only items of this user.
 	UserID *ListUser `form:"user_id,omitempty" json:"user_id,omitempty"`
 
-	// Currency Only in this currency.
+	// Currency Only items in this currency.
 	Currency *ListCurrency `form:"currency,omitempty" json:"currency,omitempty"`
 
-	// AmountMin Only of this amount or more, in minor units.
+	// AmountMin Only items of this amount or more, in minor units.
 	AmountMin *AmountMin `form:"amount_min,omitempty" json:"amount_min,omitempty"`
 
-	// AmountMax Only of this amount or less, in minor units.
+	// AmountMax Only items of this amount or less, in minor units.
 	AmountMax *AmountMax `form:"amount_max,omitempty" json:"amount_max,omitempty"`
 
-	// CreatedFrom Only what was created from this time on.
+	// CreatedFrom Only items that were created at this time or later.
 	CreatedFrom *CreatedFrom `form:"created_from,omitempty" json:"created_from,omitempty"`
 
-	// CreatedTo Only what was created before this time.
+	// CreatedTo Only items that were created before this time.
 	CreatedTo *CreatedTo `form:"created_to,omitempty" json:"created_to,omitempty"`
 
-	// UpdatedFrom Only what was changed last from this time on.
+	// UpdatedFrom Only items whose last change was at this time or later.
 	UpdatedFrom *UpdatedFrom `form:"updated_from,omitempty" json:"updated_from,omitempty"`
 
-	// UpdatedTo Only what was changed last before this time.
+	// UpdatedTo Only items whose last change was before this time.
 	UpdatedTo *UpdatedTo `form:"updated_to,omitempty" json:"updated_to,omitempty"`
 
-	// Cursor The `next_cursor` of the page before.
+	// Cursor The `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit How many items, 25 if absent.
+	// Limit The maximum number of items, 25 if absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // CreateOrderParams defines parameters for CreateOrder.
 type CreateOrderParams struct {
-	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
-	// string. Sent again with the same request it gets the first answer; with another request, 409.
+	// IdempotencyKey The key names one intention. It has 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never put it in the
+	// query string. The same key with the same request gets the first response. The same key with another request gets 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // ReadOrderParams defines parameters for ReadOrder.
 type ReadOrderParams struct {
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // ListAttemptsParams defines parameters for ListAttempts.
 type ListAttemptsParams struct {
-	// ClientRequestID The `Idempotency-Key` of the pay, without quotes. Absent, all attempts are listed.
+	// ClientRequestID The `Idempotency-Key` of the pay request, without quotes. Without this parameter all attempts are listed.
 	ClientRequestID *string `form:"client_request_id,omitempty" json:"client_request_id,omitempty"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // RegisterAttemptParams defines parameters for RegisterAttempt.
 type RegisterAttemptParams struct {
-	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
-	// string. Sent again with the same request it gets the first answer; with another request, 409.
+	// IdempotencyKey The key names one intention. It has 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never put it in the
+	// query string. The same key with the same request gets the first response. The same key with another request gets 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // CancelOrderParams defines parameters for CancelOrder.
 type CancelOrderParams struct {
-	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
-	// string. Sent again with the same request it gets the first answer; with another request, 409.
+	// IdempotencyKey The key names one intention. It has 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never put it in the
+	// query string. The same key with the same request gets the first response. The same key with another request gets 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // PayParams defines parameters for Pay.
 type PayParams struct {
-	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
-	// string. Sent again with the same request it gets the first answer; with another request, 409.
+	// IdempotencyKey The key names one intention. It has 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never put it in the
+	// query string. The same key with the same request gets the first response. The same key with another request gets 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // ListPaymentAttemptsParams defines parameters for ListPaymentAttempts.
 type ListPaymentAttemptsParams struct {
-	// Status Only those that stand so.
+	// Status Only attempts with this status.
 	Status *string `form:"status,omitempty" json:"status,omitempty"`
 
-	// Stage Only those at this stage.
+	// Stage Only attempts at this stage.
 	Stage *string `form:"stage,omitempty" json:"stage,omitempty"`
 
-	// Account Only at this account.
+	// Account Only items at this account.
 	Account *ListAccount `form:"account,omitempty" json:"account,omitempty"`
 
-	// UserID Only of this user.
+	// UserID Only items of this user.
 	UserID *ListUser `form:"user_id,omitempty" json:"user_id,omitempty"`
 
-	// Currency Only in this currency.
+	// Currency Only items in this currency.
 	Currency *ListCurrency `form:"currency,omitempty" json:"currency,omitempty"`
 
-	// AmountMin Only of this amount or more, in minor units.
+	// AmountMin Only items of this amount or more, in minor units.
 	AmountMin *AmountMin `form:"amount_min,omitempty" json:"amount_min,omitempty"`
 
-	// AmountMax Only of this amount or less, in minor units.
+	// AmountMax Only items of this amount or less, in minor units.
 	AmountMax *AmountMax `form:"amount_max,omitempty" json:"amount_max,omitempty"`
 
-	// CreatedFrom Only what was created from this time on.
+	// CreatedFrom Only items that were created at this time or later.
 	CreatedFrom *CreatedFrom `form:"created_from,omitempty" json:"created_from,omitempty"`
 
-	// CreatedTo Only what was created before this time.
+	// CreatedTo Only items that were created before this time.
 	CreatedTo *CreatedTo `form:"created_to,omitempty" json:"created_to,omitempty"`
 
-	// UpdatedFrom Only what was changed last from this time on.
+	// UpdatedFrom Only items whose last change was at this time or later.
 	UpdatedFrom *UpdatedFrom `form:"updated_from,omitempty" json:"updated_from,omitempty"`
 
-	// UpdatedTo Only what was changed last before this time.
+	// UpdatedTo Only items whose last change was before this time.
 	UpdatedTo *UpdatedTo `form:"updated_to,omitempty" json:"updated_to,omitempty"`
 
-	// Cursor The `next_cursor` of the page before.
+	// Cursor The `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit How many items, 25 if absent.
+	// Limit The maximum number of items, 25 if absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // ReadAttemptParams defines parameters for ReadAttempt.
 type ReadAttemptParams struct {
-	// Wait For how many seconds the answer may be put off, with `If-None-Match`. More than 60 is taken as 60.
+	// Wait The response may wait this many seconds, with `If-None-Match`. A value above 60 counts as 60.
 	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
 
 	// IfNoneMatch The `ETag` of the version that the caller has.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// Prefer `wait=20` is the same as the parameter `wait`, which goes before it. Everything else is ignored.
+	// Prefer `wait=20` is the same as the parameter `wait`. The parameter takes precedence. Any other preference is ignored.
 	Prefer *Prefer `json:"Prefer,omitempty"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // CancelAttemptParams defines parameters for CancelAttempt.
 type CancelAttemptParams struct {
-	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
-	// string. Sent again with the same request it gets the first answer; with another request, 409.
+	// IdempotencyKey The key names one intention. It has 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never put it in the
+	// query string. The same key with the same request gets the first response. The same key with another request gets 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // CheckAttemptParams defines parameters for CheckAttempt.
 type CheckAttemptParams struct {
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // CompleteParams defines parameters for Complete.
 type CompleteParams struct {
-	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
-	// string. Sent again with the same request it gets the first answer; with another request, 409.
+	// IdempotencyKey The key names one intention. It has 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never put it in the
+	// query string. The same key with the same request gets the first response. The same key with another request gets 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // ConfirmParams defines parameters for Confirm.
 type ConfirmParams struct {
-	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
-	// string. Sent again with the same request it gets the first answer; with another request, 409.
+	// IdempotencyKey The key names one intention. It has 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never put it in the
+	// query string. The same key with the same request gets the first response. The same key with another request gets 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // CreateRefundParams defines parameters for CreateRefund.
 type CreateRefundParams struct {
-	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
-	// string. Sent again with the same request it gets the first answer; with another request, 409.
+	// IdempotencyKey The key names one intention. It has 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never put it in the
+	// query string. The same key with the same request gets the first response. The same key with another request gets 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // ReportAttemptParams defines parameters for ReportAttempt.
 type ReportAttemptParams struct {
-	// IdempotencyKey Names one intention: 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never in the query
-	// string. Sent again with the same request it gets the first answer; with another request, 409.
+	// IdempotencyKey The key names one intention. It has 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never put it in the
+	// query string. The same key with the same request gets the first response. The same key with another request gets 409.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // StreamAttemptParams defines parameters for StreamAttempt.
 type StreamAttemptParams struct {
-	// LastEventID The `id` of the last event that the caller has got.
+	// LastEventID The `id` of the last event that the caller received.
 	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // ListRefundsParams defines parameters for ListRefunds.
 type ListRefundsParams struct {
-	// Status Only those that stand so.
+	// Status Only refunds with this status.
 	Status *string `form:"status,omitempty" json:"status,omitempty"`
 
-	// Account Only at this account.
+	// Account Only items at this account.
 	Account *ListAccount `form:"account,omitempty" json:"account,omitempty"`
 
-	// UserID Only of this user.
+	// UserID Only items of this user.
 	UserID *ListUser `form:"user_id,omitempty" json:"user_id,omitempty"`
 
-	// Currency Only in this currency.
+	// Currency Only items in this currency.
 	Currency *ListCurrency `form:"currency,omitempty" json:"currency,omitempty"`
 
-	// AmountMin Only of this amount or more, in minor units.
+	// AmountMin Only items of this amount or more, in minor units.
 	AmountMin *AmountMin `form:"amount_min,omitempty" json:"amount_min,omitempty"`
 
-	// AmountMax Only of this amount or less, in minor units.
+	// AmountMax Only items of this amount or less, in minor units.
 	AmountMax *AmountMax `form:"amount_max,omitempty" json:"amount_max,omitempty"`
 
-	// CreatedFrom Only what was created from this time on.
+	// CreatedFrom Only items that were created at this time or later.
 	CreatedFrom *CreatedFrom `form:"created_from,omitempty" json:"created_from,omitempty"`
 
-	// CreatedTo Only what was created before this time.
+	// CreatedTo Only items that were created before this time.
 	CreatedTo *CreatedTo `form:"created_to,omitempty" json:"created_to,omitempty"`
 
-	// UpdatedFrom Only what was changed last from this time on.
+	// UpdatedFrom Only items whose last change was at this time or later.
 	UpdatedFrom *UpdatedFrom `form:"updated_from,omitempty" json:"updated_from,omitempty"`
 
-	// UpdatedTo Only what was changed last before this time.
+	// UpdatedTo Only items whose last change was before this time.
 	UpdatedTo *UpdatedTo `form:"updated_to,omitempty" json:"updated_to,omitempty"`
 
-	// Cursor The `next_cursor` of the page before.
+	// Cursor The `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit How many items, 25 if absent.
+	// Limit The maximum number of items, 25 if absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
 // ReadRefundParams defines parameters for ReadRefund.
 type ReadRefundParams struct {
-	// OnBehalfOf The user for whom a token with role `service` acts. Every command by a service needs it; on a read it is optional, and
-	// what is read must then be that user's. It is 1 to 255 visible characters, no blanks. The ids `paylatch` and `provider`, and
-	// ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have one, here or in a token's `sub`.
-	// A token's `sub` can't begin with `erased-` either.
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
-	// XRequestID 1 to 128 visible ASCII characters; the answer and the log carry it. Anything else is replaced.
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
@@ -2863,17 +2864,19 @@ type ClientInterface interface {
 
 	// ListDisputes List disputes
 	//
-	// Roles: service, support, admin. A service that acts for a user lists what is of that user. A dispute is created when it is opened. Newest first; what is added or changes
-	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+	// Roles: service, support, admin. A service that acts for a user gets only that user's items. The time of creation of a dispute is the
+	// time at which it was opened. The newest items come first. If items are added or changed between two pages, no other item comes twice
+	// or is left out. An item must match all filters. The server refuses a parameter that is not listed here.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-	// the time of creation.
+	// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+	// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+	// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 	//
-	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+	// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+	// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+	// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+	// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+	// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 	//
 	// Corresponds with GET /v1/disputes (the `ListDisputes` operationId).
 	ListDisputes(ctx context.Context, params *ListDisputesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2885,27 +2888,27 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/disputes/{dispute_id} (the `ReadDispute` operationId).
 	ReadDispute(ctx context.Context, disputeID DisputeID, params *ReadDisputeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListEndpoints List how far the endpoints are
+	// ListEndpoints List the endpoints and their progress
 	//
-	// Roles: service, support, admin. The `endpoints` of the configuration, with their undelivered events and
-	// the last failure. An event that is `dead` was tried as often as the schedule says, and is sent again by a
-	// redelivery alone.
+	// Roles: service, support, admin. The response has the `endpoints` of the configuration, each with the number of its undelivered
+	// events and its last failure. A `dead` event was tried as often as the schedule allows. Only a redelivery sends it again.
 	//
 	// Corresponds with GET /v1/endpoints (the `ListEndpoints` operationId).
 	ListEndpoints(ctx context.Context, params *ListEndpointsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListDeliveries List the attempts to deliver to an endpoint
+	// ListDeliveries List the delivery attempts of an endpoint
 	//
-	// Roles: service, support, admin. Newest first, kept for `retention.events`. Tests are not among them.
+	// Roles: service, support, admin. The newest attempts come first. They are kept for `retention.events`. The list leaves out test
+	// events.
 	//
 	// Corresponds with GET /v1/endpoints/{endpoint}/deliveries (the `ListDeliveries` operationId).
 	ListDeliveries(ctx context.Context, endpoint EndpointName, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RedeliverWithBody Deliver events again
 	//
-	// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
-	// ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
-	// waits for an earlier event of its subject that is tried again later.
+	// Roles: service, support, admin. The call sends either all events `after` a cursor of the feed, or events by their `ids` that were
+	// sent to the endpoint before, such as dead events. A `gone` endpoint becomes active again. The events keep their ids and arrive in
+	// the order of their subject. An event waits for an earlier event of its subject that is to be retried.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2914,9 +2917,9 @@ type ClientInterface interface {
 
 	// Redeliver Deliver events again
 	//
-	// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
-	// ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
-	// waits for an earlier event of its subject that is tried again later.
+	// Roles: service, support, admin. The call sends either all events `after` a cursor of the feed, or events by their `ids` that were
+	// sent to the endpoint before, such as dead events. A `gone` endpoint becomes active again. The events keep their ids and arrive in
+	// the order of their subject. An event waits for an earlier event of its subject that is to be retried.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2925,45 +2928,46 @@ type ClientInterface interface {
 
 	// TestEndpoint Send a test event
 	//
-	// Roles: service, support, admin. Sends an event of the type `endpoint.test` at once, signed as all others are, and answers with what came back,
-	// after at most 15 seconds. It is in no feed, and is not sent again.
+	// Roles: service, support, admin. paylatch sends an event of the type `endpoint.test` at once, signed like all other events. The
+	// response has the endpoint's result, after at most 15 seconds. The feed does not have the test event, and it is not sent again.
 	//
 	// Corresponds with POST /v1/endpoints/{endpoint}/test (the `TestEndpoint` operationId).
 	TestEndpoint(ctx context.Context, endpoint EndpointName, params *TestEndpointParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ReadEvents Read what has happened
+	// ReadEvents Read the events
 	//
-	// Roles: service. Everything that has happened, oldest first. Go on from `next_cursor`: the cursor never passes an event that was
-	// committed late, and each event has the same `id` wherever it is told. Versions of one subject come in order. A restored
-	// database has other cursors and ids from there on. With nothing
-	// new the answer comes after `wait`, without items and with a cursor to go on from. Events are kept for `retention.events`
-	// (30 days).
+	// Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
+	// an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
+	// After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
+	// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
 	//
 	// Corresponds with GET /v1/events (the `ReadEvents` operationId).
 	ReadEvents(ctx context.Context, params *ReadEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListOrders List orders
 	//
-	// Roles: service, support, admin. A service that acts for a user lists what is of that user. With an account, those with an attempt there. Newest first; what is added or changes
-	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+	// Roles: service, support, admin. A service that acts for a user gets only that user's items. With `account` the list has the orders
+	// that have an attempt at this account. The newest items come first. If items are added or changed between two pages, no other item
+	// comes twice or is left out. An item must match all filters. The server refuses a parameter that is not listed here.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-	// the time of creation.
+	// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+	// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+	// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 	//
-	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+	// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+	// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+	// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+	// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+	// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 	//
 	// Corresponds with GET /v1/orders (the `ListOrders` operationId).
 	ListOrders(ctx context.Context, params *ListOrdersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateOrderWithBody Create an order
 	//
-	// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
-	// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
-	// creator's role. A customer can't choose the `order_id`.
+	// Roles: service; customer only if the configuration's `orders.created_by` lists it, because the creator of an order sets its price.
+	// The order belongs to the user for whom the service acts, or to the customer. `created_by` is the creator's role. A customer can't
+	// choose the `order_id`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2972,9 +2976,9 @@ type ClientInterface interface {
 
 	// CreateOrder Create an order
 	//
-	// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
-	// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
-	// creator's role. A customer can't choose the `order_id`.
+	// Roles: service; customer only if the configuration's `orders.created_by` lists it, because the creator of an order sets its price.
+	// The order belongs to the user for whom the service acts, or to the customer. `created_by` is the creator's role. A customer can't
+	// choose the `order_id`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2983,47 +2987,47 @@ type ClientInterface interface {
 
 	// ReadOrder Read an order
 	//
-	// Roles: its owner, service, support, admin. The order with its attempts, oldest first.
+	// Roles: the order's owner, service, support, admin. The response has the order with its attempts, the oldest attempt first.
 	//
 	// Corresponds with GET /v1/orders/{order_id} (the `ReadOrder` operationId).
 	ReadOrder(ctx context.Context, orderID OrderID, params *ReadOrderParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAttempts List the attempts of an order
 	//
-	// Roles: the order's owner, service, support, admin. With `client_request_id` it returns the attempt of a pay whose
-	// response was lost. An empty list means that the pay never arrived.
+	// Roles: the order's owner, service, support, admin. With `client_request_id` the list has the attempt of a pay request whose response
+	// was lost. An empty list means that the pay request never arrived.
 	//
 	// Corresponds with GET /v1/orders/{order_id}/attempts (the `ListAttempts` operationId).
 	ListAttempts(ctx context.Context, orderID OrderID, params *ListAttemptsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RegisterAttemptWithBody Register a payment that is begun elsewhere
+	// RegisterAttemptWithBody Register a payment that begins outside paylatch
 	//
-	// Roles: service. For a payment that the shop's own call begins, or the provider's script on its page: the same contract as a
-	// pay (one live attempt an order, the key, the quota), and no call by paylatch. Webhooks, a lookup, or a report move the
-	// attempt, which has `origin: external`.
+	// Roles: service. Use this call for a payment that begins by the shop's own call or by the provider's script on its page. The contract
+	// is the same as for a pay request (one live attempt for each order, the key, the quota), but paylatch makes no call. Webhooks, a
+	// lookup or a report move the attempt, which has `origin: external`.
 	//
-	// This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
-	// `provider_idempotency_key`, to call the provider with.
+	// Only this response has `provider_reference` and `provider_idempotency_key`. Give `provider_reference` to the provider, so that its
+	// webhooks find the attempt. Call the provider with `provider_idempotency_key`.
 	//
-	// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
-	// provider first; else the attempt fails at once (`provider_code: not_asked`).
+	// The attempt fails with `expired` after `expires_in`. If paylatch has a gateway for the account, it first cancels the payment at the
+	// provider. Otherwise the attempt fails at once (`provider_code: not_asked`).
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/orders/{order_id}/attempts (the `RegisterAttempt` operationId).
 	RegisterAttemptWithBody(ctx context.Context, orderID OrderID, params *RegisterAttemptParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RegisterAttempt Register a payment that is begun elsewhere
+	// RegisterAttempt Register a payment that begins outside paylatch
 	//
-	// Roles: service. For a payment that the shop's own call begins, or the provider's script on its page: the same contract as a
-	// pay (one live attempt an order, the key, the quota), and no call by paylatch. Webhooks, a lookup, or a report move the
-	// attempt, which has `origin: external`.
+	// Roles: service. Use this call for a payment that begins by the shop's own call or by the provider's script on its page. The contract
+	// is the same as for a pay request (one live attempt for each order, the key, the quota), but paylatch makes no call. Webhooks, a
+	// lookup or a report move the attempt, which has `origin: external`.
 	//
-	// This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
-	// `provider_idempotency_key`, to call the provider with.
+	// Only this response has `provider_reference` and `provider_idempotency_key`. Give `provider_reference` to the provider, so that its
+	// webhooks find the attempt. Call the provider with `provider_idempotency_key`.
 	//
-	// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
-	// provider first; else the attempt fails at once (`provider_code: not_asked`).
+	// The attempt fails with `expired` after `expires_in`. If paylatch has a gateway for the account, it first cancels the payment at the
+	// provider. Otherwise the attempt fails at once (`provider_code: not_asked`).
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3032,9 +3036,9 @@ type ClientInterface interface {
 
 	// CancelOrderWithBody Cancel an order
 	//
-	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-	// No further pay is taken. A pending attempt is cancelled at the provider first: until
-	// the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
+	// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+	// `cancel_hold`. The order accepts no further pay request. paylatch first cancels a pending attempt at the provider. The order stays
+	// `open` until the provider has confirmed the cancellation. If the payment succeeds all the same, the order is paid.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3043,9 +3047,9 @@ type ClientInterface interface {
 
 	// CancelOrder Cancel an order
 	//
-	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-	// No further pay is taken. A pending attempt is cancelled at the provider first: until
-	// the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
+	// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+	// `cancel_hold`. The order accepts no further pay request. paylatch first cancels a pending attempt at the provider. The order stays
+	// `open` until the provider has confirmed the cancellation. If the payment succeeds all the same, the order is paid.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3054,19 +3058,20 @@ type ClientInterface interface {
 
 	// PayWithBody Pay an order
 	//
-	// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name
-	// the default account and those that the configuration offers (`offered: true`).
+	// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name the default
+	// account and the accounts that the configuration offers (`offered: true`).
 	//
-	// The answer is 201 with the attempt whatever its status. A provider that does not answer leaves the attempt `pending`
-	// with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
-	// attempt as it is now.
+	// The response is 201 with the attempt, whatever its status. If the provider does not respond, the attempt stays `pending` with the
+	// stage `outcome_unknown`. This is not a failure: read the attempt again, or send the same request again. A replay shows the attempt
+	// as it is now.
 	//
-	// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-	// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
-	// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
+	// `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
+	// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
+	// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
+	// `supersedes`, `provider_data` and receipts.
 	//
-	// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
-	// that of `customer.reference`.
+	// A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
+	// `customer.reference`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3075,19 +3080,20 @@ type ClientInterface interface {
 
 	// Pay Pay an order
 	//
-	// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name
-	// the default account and those that the configuration offers (`offered: true`).
+	// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name the default
+	// account and the accounts that the configuration offers (`offered: true`).
 	//
-	// The answer is 201 with the attempt whatever its status. A provider that does not answer leaves the attempt `pending`
-	// with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
-	// attempt as it is now.
+	// The response is 201 with the attempt, whatever its status. If the provider does not respond, the attempt stays `pending` with the
+	// stage `outcome_unknown`. This is not a failure: read the attempt again, or send the same request again. A replay shows the attempt
+	// as it is now.
 	//
-	// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-	// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
-	// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
+	// `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
+	// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
+	// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
+	// `supersedes`, `provider_data` and receipts.
 	//
-	// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
-	// that of `customer.reference`.
+	// A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
+	// `customer.reference`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3096,17 +3102,19 @@ type ClientInterface interface {
 
 	// ListPaymentAttempts List attempts
 	//
-	// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
-	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+	// Roles: service, support, admin. A service that acts for a user gets only that user's items. The newest items come first. If items
+	// are added or changed between two pages, no other item comes twice or is left out. An item must match all filters. The server refuses
+	// a parameter that is not listed here.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-	// the time of creation.
+	// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+	// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+	// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 	//
-	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+	// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+	// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+	// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+	// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+	// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 	//
 	// Corresponds with GET /v1/payment-attempts (the `ListPaymentAttempts` operationId).
 	ListPaymentAttempts(ctx context.Context, params *ListPaymentAttemptsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3115,25 +3123,24 @@ type ClientInterface interface {
 	//
 	// Roles: the order's owner, service, support, admin, and the bearer of the attempt's own `status_token`.
 	//
-	// `ETag` is the attempt's version. With `If-None-Match` an unchanged attempt is answered 304. While it is pending,
-	// `Retry-After` and `next_poll_ms` say when to ask again. `can_start_new_attempt` may change with another attempt of the
-	// order: ask without `If-None-Match` before showing it.
+	// `ETag` is the attempt's version. With `If-None-Match` the response for an unchanged attempt is 304. While the attempt is pending,
+	// `Retry-After` and `next_poll_ms` give the time of the next request. Another attempt of the order may change `can_start_new_attempt`:
+	// read the attempt without `If-None-Match` before you show this member.
 	//
-	// With `If-None-Match` and `wait`, or `Prefer: wait=20` (RFC 7240), the answer to an unchanged pending attempt waits: it
-	// comes as soon as the version moves, else as 304 at the end of the wait. It is never an error to be answered early.
-	// After a wait the connection is closed.
+	// With `If-None-Match` and `wait`, or `Prefer: wait=20` (RFC 7240), the response for an unchanged pending attempt waits. It comes as
+	// soon as the version changes, or as 304 at the end of the wait. The server may respond earlier at any time. After a wait the server
+	// closes the connection.
 	//
-	// Pages on the origins that are configured as `cors_origins` may call this and the stream.
+	// Pages on the origins in `cors_origins` of the configuration may make this call and open the stream.
 	//
 	// Corresponds with GET /v1/payment-attempts/{payment_attempt_id} (the `ReadAttempt` operationId).
 	ReadAttempt(ctx context.Context, paymentAttemptID AttemptID, params *ReadAttemptParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CancelAttemptWithBody Cancel a pending attempt
 	//
-	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-	// Asks the provider to give the payment up. The attempt fails with `canceled` once the
-	// provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
-	// now.
+	// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+	// `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
+	// cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3142,65 +3149,69 @@ type ClientInterface interface {
 
 	// CancelAttempt Cancel a pending attempt
 	//
-	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-	// Asks the provider to give the payment up. The attempt fails with `canceled` once the
-	// provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
-	// now.
+	// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+	// `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
+	// cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/cancel (the `CancelAttempt` operationId).
 	CancelAttempt(ctx context.Context, paymentAttemptID AttemptID, params *CancelAttemptParams, body CancelAttemptJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CheckAttempt Ask the provider now
+	// CheckAttempt Look the attempt up at the provider now
 	//
-	// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
-	// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. For a service it
-	// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. So it is where attempts of its user were asked about ten times at once, and each three seconds since, but for a service. It takes no key and nothing of a body; asking moves no money.
+	// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. This call is for a customer who is back from
+	// the provider's page. paylatch looks a pending attempt up at the provider at once, before the lookup is due. For a service it looks
+	// up a final attempt, too; other callers get a final attempt as it is.
 	//
-	// Pages on the origins that are configured as `cors_origins` may call this.
+	// In these cases the response has the attempt as it is, without a result of the lookup: the last lookup was less than three seconds
+	// ago, a command is under way, or the provider does not respond. The same holds if the user's limit is used up: ten lookups of the
+	// user's attempts at once, then one lookup every three seconds. This limit does not hold for a service. The call needs no key and
+	// ignores the body. A lookup moves no money.
+	//
+	// Pages on the origins in `cors_origins` of the configuration may make this call.
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/check (the `CheckAttempt` operationId).
 	CheckAttempt(ctx context.Context, paymentAttemptID AttemptID, params *CheckAttemptParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CompleteWithBody Pass on what the provider's page or script returned
+	// CompleteWithBody Send the provider the result of its page or script
 	//
-	// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
-	// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
-	// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+	// Roles: the order's owner, service. This call is the second step of a payment that waits for its customer. paylatch sends `details`
+	// to the provider. The provider may accept the payment, decline it, or require one more step (a new `next_action`, with a new key). A
+	// replay shows the attempt as it is now. `details` are kept encrypted as long as the call may be sent again, and are then erased.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/complete (the `Complete` operationId).
 	CompleteWithBody(ctx context.Context, paymentAttemptID AttemptID, params *CompleteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Complete Pass on what the provider's page or script returned
+	// Complete Send the provider the result of its page or script
 	//
-	// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
-	// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
-	// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+	// Roles: the order's owner, service. This call is the second step of a payment that waits for its customer. paylatch sends `details`
+	// to the provider. The provider may accept the payment, decline it, or require one more step (a new `next_action`, with a new key). A
+	// replay shows the attempt as it is now. `details` are kept encrypted as long as the call may be sent again, and are then erased.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/complete (the `Complete` operationId).
 	Complete(ctx context.Context, paymentAttemptID AttemptID, params *CompleteParams, body CompleteJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ConfirmWithBody Capture an authorised attempt
+	// ConfirmWithBody Capture an authorized attempt
 	//
-	// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
-	// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
-	// pays the order, too. A replay shows the attempt as it is now.
+	// Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
+	// only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
+	// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/confirm (the `Confirm` operationId).
 	ConfirmWithBody(ctx context.Context, paymentAttemptID AttemptID, params *ConfirmParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Confirm Capture an authorised attempt
+	// Confirm Capture an authorized attempt
 	//
-	// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
-	// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
-	// pays the order, too. A replay shows the attempt as it is now.
+	// Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
+	// only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
+	// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3209,9 +3220,9 @@ type ClientInterface interface {
 
 	// CreateRefundWithBody Refund an attempt
 	//
-	// Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
-	// are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's
-	// status is does not matter, only that it holds money. A replay shows the refund as it is now.
+	// Roles: service, admin (for any user, without `On-Behalf-Of`). Without `amount` all refundable money is refunded. A refund that is
+	// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
+	// any status, but it must hold money. A replay shows the refund as it is now.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3220,31 +3231,31 @@ type ClientInterface interface {
 
 	// CreateRefund Refund an attempt
 	//
-	// Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
-	// are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's
-	// status is does not matter, only that it holds money. A replay shows the refund as it is now.
+	// Roles: service, admin (for any user, without `On-Behalf-Of`). Without `amount` all refundable money is refunded. A refund that is
+	// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
+	// any status, but it must hold money. A replay shows the refund as it is now.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/refunds (the `CreateRefund` operationId).
 	CreateRefund(ctx context.Context, paymentAttemptID AttemptID, params *CreateRefundParams, body CreateRefundJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ReportAttemptWithBody Report what the shop's backend learnt of a payment that was begun elsewhere
+	// ReportAttemptWithBody Report on a payment that began outside paylatch
 	//
-	// Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-	// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
-	// gateway for the account they fail it.
+	// Roles: service. The shop's backend reports what it knows. It may send the provider's names of the payment, so that its webhooks find
+	// the attempt; parked events are applied at once. It may also report that the payment is over: with `abandoned` or `not_started`
+	// paylatch looks the payment up and cancels it at the provider. Without a gateway for the account the attempt fails.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/report (the `ReportAttempt` operationId).
 	ReportAttemptWithBody(ctx context.Context, paymentAttemptID AttemptID, params *ReportAttemptParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ReportAttempt Report what the shop's backend learnt of a payment that was begun elsewhere
+	// ReportAttempt Report on a payment that began outside paylatch
 	//
-	// Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-	// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
-	// gateway for the account they fail it.
+	// Roles: service. The shop's backend reports what it knows. It may send the provider's names of the payment, so that its webhooks find
+	// the attempt; parked events are applied at once. It may also report that the payment is over: with `abandoned` or `not_started`
+	// paylatch looks the payment up and cancels it at the provider. Without a gateway for the account the attempt fails.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3253,32 +3264,34 @@ type ClientInterface interface {
 
 	// StreamAttempt Follow an attempt
 	//
-	// Roles: as for reading the attempt, its `status_token` included. Server-sent events: `event: status`, `id: <version>`,
-	// `data: <attempt>`, at once and on each change, and a comment line every 15 s. The stream ends after the final status.
-	// Versions that follow each other quickly may be told as one.
+	// Roles: as for reading the attempt, including the bearer of its `status_token`. The stream has server-sent events: `event: status`,
+	// `id: <version>`, `data: <attempt>`. An event comes at once and on each change, and a comment line comes every 15 s. The stream ends
+	// after the final status. One event may stand for several versions that follow each other quickly.
 	//
-	// A stream may end before, when the process stops or after half an hour. Open it again with the last `id` as
-	// `Last-Event-ID`: what has changed meanwhile comes at once, what is known does not come again. 204 says that the known
-	// version is the final one.
+	// A stream may end earlier, because the process stops or after half an hour. Open it again with the last `id` as `Last-Event-ID`. The
+	// server then sends a newer version at once, and does not repeat the known version. 204 means that the known version is the final
+	// version.
 	//
-	// The token goes into `Authorization` and nowhere else. `EventSource` can't send it; a page reads the stream with `fetch`.
+	// Send the token in `Authorization` and nowhere else. `EventSource` can't send this header, so a page reads the stream with `fetch`.
 	//
 	// Corresponds with GET /v1/payment-attempts/{payment_attempt_id}/stream (the `StreamAttempt` operationId).
 	StreamAttempt(ctx context.Context, paymentAttemptID AttemptID, params *StreamAttemptParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRefunds List refunds
 	//
-	// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
-	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+	// Roles: service, support, admin. A service that acts for a user gets only that user's items. The newest items come first. If items
+	// are added or changed between two pages, no other item comes twice or is left out. An item must match all filters. The server refuses
+	// a parameter that is not listed here.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-	// the time of creation.
+	// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+	// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+	// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 	//
-	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+	// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+	// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+	// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+	// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+	// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 	//
 	// Corresponds with GET /v1/refunds (the `ListRefunds` operationId).
 	ListRefunds(ctx context.Context, params *ListRefundsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3293,17 +3306,19 @@ type ClientInterface interface {
 
 // ListDisputes List disputes
 //
-// Roles: service, support, admin. A service that acts for a user lists what is of that user. A dispute is created when it is opened. Newest first; what is added or changes
-// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+// Roles: service, support, admin. A service that acts for a user gets only that user's items. The time of creation of a dispute is the
+// time at which it was opened. The newest items come first. If items are added or changed between two pages, no other item comes twice
+// or is left out. An item must match all filters. The server refuses a parameter that is not listed here.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-// the time of creation.
+// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 //
-// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 //
 // Corresponds with GET /v1/disputes (the `ListDisputes` operationId).
 func (c *Client) ListDisputes(ctx context.Context, params *ListDisputesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3335,11 +3350,10 @@ func (c *Client) ReadDispute(ctx context.Context, disputeID DisputeID, params *R
 	return c.Client.Do(req)
 }
 
-// ListEndpoints List how far the endpoints are
+// ListEndpoints List the endpoints and their progress
 //
-// Roles: service, support, admin. The `endpoints` of the configuration, with their undelivered events and
-// the last failure. An event that is `dead` was tried as often as the schedule says, and is sent again by a
-// redelivery alone.
+// Roles: service, support, admin. The response has the `endpoints` of the configuration, each with the number of its undelivered
+// events and its last failure. A `dead` event was tried as often as the schedule allows. Only a redelivery sends it again.
 //
 // Corresponds with GET /v1/endpoints (the `ListEndpoints` operationId).
 func (c *Client) ListEndpoints(ctx context.Context, params *ListEndpointsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3354,9 +3368,10 @@ func (c *Client) ListEndpoints(ctx context.Context, params *ListEndpointsParams,
 	return c.Client.Do(req)
 }
 
-// ListDeliveries List the attempts to deliver to an endpoint
+// ListDeliveries List the delivery attempts of an endpoint
 //
-// Roles: service, support, admin. Newest first, kept for `retention.events`. Tests are not among them.
+// Roles: service, support, admin. The newest attempts come first. They are kept for `retention.events`. The list leaves out test
+// events.
 //
 // Corresponds with GET /v1/endpoints/{endpoint}/deliveries (the `ListDeliveries` operationId).
 func (c *Client) ListDeliveries(ctx context.Context, endpoint EndpointName, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3373,9 +3388,9 @@ func (c *Client) ListDeliveries(ctx context.Context, endpoint EndpointName, para
 
 // RedeliverWithBody Deliver events again
 //
-// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
-// ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
-// waits for an earlier event of its subject that is tried again later.
+// Roles: service, support, admin. The call sends either all events `after` a cursor of the feed, or events by their `ids` that were
+// sent to the endpoint before, such as dead events. A `gone` endpoint becomes active again. The events keep their ids and arrive in
+// the order of their subject. An event waits for an earlier event of its subject that is to be retried.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3394,9 +3409,9 @@ func (c *Client) RedeliverWithBody(ctx context.Context, endpoint EndpointName, p
 
 // Redeliver Deliver events again
 //
-// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
-// ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
-// waits for an earlier event of its subject that is tried again later.
+// Roles: service, support, admin. The call sends either all events `after` a cursor of the feed, or events by their `ids` that were
+// sent to the endpoint before, such as dead events. A `gone` endpoint becomes active again. The events keep their ids and arrive in
+// the order of their subject. An event waits for an earlier event of its subject that is to be retried.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3415,8 +3430,8 @@ func (c *Client) Redeliver(ctx context.Context, endpoint EndpointName, params *R
 
 // TestEndpoint Send a test event
 //
-// Roles: service, support, admin. Sends an event of the type `endpoint.test` at once, signed as all others are, and answers with what came back,
-// after at most 15 seconds. It is in no feed, and is not sent again.
+// Roles: service, support, admin. paylatch sends an event of the type `endpoint.test` at once, signed like all other events. The
+// response has the endpoint's result, after at most 15 seconds. The feed does not have the test event, and it is not sent again.
 //
 // Corresponds with POST /v1/endpoints/{endpoint}/test (the `TestEndpoint` operationId).
 func (c *Client) TestEndpoint(ctx context.Context, endpoint EndpointName, params *TestEndpointParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3431,13 +3446,12 @@ func (c *Client) TestEndpoint(ctx context.Context, endpoint EndpointName, params
 	return c.Client.Do(req)
 }
 
-// ReadEvents Read what has happened
+// ReadEvents Read the events
 //
-// Roles: service. Everything that has happened, oldest first. Go on from `next_cursor`: the cursor never passes an event that was
-// committed late, and each event has the same `id` wherever it is told. Versions of one subject come in order. A restored
-// database has other cursors and ids from there on. With nothing
-// new the answer comes after `wait`, without items and with a cursor to go on from. Events are kept for `retention.events`
-// (30 days).
+// Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
+// an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
+// After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
+// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
 //
 // Corresponds with GET /v1/events (the `ReadEvents` operationId).
 func (c *Client) ReadEvents(ctx context.Context, params *ReadEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3454,17 +3468,19 @@ func (c *Client) ReadEvents(ctx context.Context, params *ReadEventsParams, reqEd
 
 // ListOrders List orders
 //
-// Roles: service, support, admin. A service that acts for a user lists what is of that user. With an account, those with an attempt there. Newest first; what is added or changes
-// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+// Roles: service, support, admin. A service that acts for a user gets only that user's items. With `account` the list has the orders
+// that have an attempt at this account. The newest items come first. If items are added or changed between two pages, no other item
+// comes twice or is left out. An item must match all filters. The server refuses a parameter that is not listed here.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-// the time of creation.
+// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 //
-// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 //
 // Corresponds with GET /v1/orders (the `ListOrders` operationId).
 func (c *Client) ListOrders(ctx context.Context, params *ListOrdersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3481,9 +3497,9 @@ func (c *Client) ListOrders(ctx context.Context, params *ListOrdersParams, reqEd
 
 // CreateOrderWithBody Create an order
 //
-// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
-// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
-// creator's role. A customer can't choose the `order_id`.
+// Roles: service; customer only if the configuration's `orders.created_by` lists it, because the creator of an order sets its price.
+// The order belongs to the user for whom the service acts, or to the customer. `created_by` is the creator's role. A customer can't
+// choose the `order_id`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3502,9 +3518,9 @@ func (c *Client) CreateOrderWithBody(ctx context.Context, params *CreateOrderPar
 
 // CreateOrder Create an order
 //
-// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
-// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
-// creator's role. A customer can't choose the `order_id`.
+// Roles: service; customer only if the configuration's `orders.created_by` lists it, because the creator of an order sets its price.
+// The order belongs to the user for whom the service acts, or to the customer. `created_by` is the creator's role. A customer can't
+// choose the `order_id`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3523,7 +3539,7 @@ func (c *Client) CreateOrder(ctx context.Context, params *CreateOrderParams, bod
 
 // ReadOrder Read an order
 //
-// Roles: its owner, service, support, admin. The order with its attempts, oldest first.
+// Roles: the order's owner, service, support, admin. The response has the order with its attempts, the oldest attempt first.
 //
 // Corresponds with GET /v1/orders/{order_id} (the `ReadOrder` operationId).
 func (c *Client) ReadOrder(ctx context.Context, orderID OrderID, params *ReadOrderParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3540,8 +3556,8 @@ func (c *Client) ReadOrder(ctx context.Context, orderID OrderID, params *ReadOrd
 
 // ListAttempts List the attempts of an order
 //
-// Roles: the order's owner, service, support, admin. With `client_request_id` it returns the attempt of a pay whose
-// response was lost. An empty list means that the pay never arrived.
+// Roles: the order's owner, service, support, admin. With `client_request_id` the list has the attempt of a pay request whose response
+// was lost. An empty list means that the pay request never arrived.
 //
 // Corresponds with GET /v1/orders/{order_id}/attempts (the `ListAttempts` operationId).
 func (c *Client) ListAttempts(ctx context.Context, orderID OrderID, params *ListAttemptsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3556,17 +3572,17 @@ func (c *Client) ListAttempts(ctx context.Context, orderID OrderID, params *List
 	return c.Client.Do(req)
 }
 
-// RegisterAttemptWithBody Register a payment that is begun elsewhere
+// RegisterAttemptWithBody Register a payment that begins outside paylatch
 //
-// Roles: service. For a payment that the shop's own call begins, or the provider's script on its page: the same contract as a
-// pay (one live attempt an order, the key, the quota), and no call by paylatch. Webhooks, a lookup, or a report move the
-// attempt, which has `origin: external`.
+// Roles: service. Use this call for a payment that begins by the shop's own call or by the provider's script on its page. The contract
+// is the same as for a pay request (one live attempt for each order, the key, the quota), but paylatch makes no call. Webhooks, a
+// lookup or a report move the attempt, which has `origin: external`.
 //
-// This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
-// `provider_idempotency_key`, to call the provider with.
+// Only this response has `provider_reference` and `provider_idempotency_key`. Give `provider_reference` to the provider, so that its
+// webhooks find the attempt. Call the provider with `provider_idempotency_key`.
 //
-// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
-// provider first; else the attempt fails at once (`provider_code: not_asked`).
+// The attempt fails with `expired` after `expires_in`. If paylatch has a gateway for the account, it first cancels the payment at the
+// provider. Otherwise the attempt fails at once (`provider_code: not_asked`).
 //
 // Takes any type of body and a specified content type.
 //
@@ -3583,17 +3599,17 @@ func (c *Client) RegisterAttemptWithBody(ctx context.Context, orderID OrderID, p
 	return c.Client.Do(req)
 }
 
-// RegisterAttempt Register a payment that is begun elsewhere
+// RegisterAttempt Register a payment that begins outside paylatch
 //
-// Roles: service. For a payment that the shop's own call begins, or the provider's script on its page: the same contract as a
-// pay (one live attempt an order, the key, the quota), and no call by paylatch. Webhooks, a lookup, or a report move the
-// attempt, which has `origin: external`.
+// Roles: service. Use this call for a payment that begins by the shop's own call or by the provider's script on its page. The contract
+// is the same as for a pay request (one live attempt for each order, the key, the quota), but paylatch makes no call. Webhooks, a
+// lookup or a report move the attempt, which has `origin: external`.
 //
-// This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
-// `provider_idempotency_key`, to call the provider with.
+// Only this response has `provider_reference` and `provider_idempotency_key`. Give `provider_reference` to the provider, so that its
+// webhooks find the attempt. Call the provider with `provider_idempotency_key`.
 //
-// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
-// provider first; else the attempt fails at once (`provider_code: not_asked`).
+// The attempt fails with `expired` after `expires_in`. If paylatch has a gateway for the account, it first cancels the payment at the
+// provider. Otherwise the attempt fails at once (`provider_code: not_asked`).
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3612,9 +3628,9 @@ func (c *Client) RegisterAttempt(ctx context.Context, orderID OrderID, params *R
 
 // CancelOrderWithBody Cancel an order
 //
-// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-// No further pay is taken. A pending attempt is cancelled at the provider first: until
-// the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
+// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+// `cancel_hold`. The order accepts no further pay request. paylatch first cancels a pending attempt at the provider. The order stays
+// `open` until the provider has confirmed the cancellation. If the payment succeeds all the same, the order is paid.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3633,9 +3649,9 @@ func (c *Client) CancelOrderWithBody(ctx context.Context, orderID OrderID, param
 
 // CancelOrder Cancel an order
 //
-// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-// No further pay is taken. A pending attempt is cancelled at the provider first: until
-// the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
+// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+// `cancel_hold`. The order accepts no further pay request. paylatch first cancels a pending attempt at the provider. The order stays
+// `open` until the provider has confirmed the cancellation. If the payment succeeds all the same, the order is paid.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3654,19 +3670,20 @@ func (c *Client) CancelOrder(ctx context.Context, orderID OrderID, params *Cance
 
 // PayWithBody Pay an order
 //
-// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name
-// the default account and those that the configuration offers (`offered: true`).
+// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name the default
+// account and the accounts that the configuration offers (`offered: true`).
 //
-// The answer is 201 with the attempt whatever its status. A provider that does not answer leaves the attempt `pending`
-// with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
-// attempt as it is now.
+// The response is 201 with the attempt, whatever its status. If the provider does not respond, the attempt stays `pending` with the
+// stage `outcome_unknown`. This is not a failure: read the attempt again, or send the same request again. A replay shows the attempt
+// as it is now.
 //
-// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
-// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
+// `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
+// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
+// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
+// `supersedes`, `provider_data` and receipts.
 //
-// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
-// that of `customer.reference`.
+// A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
+// `customer.reference`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3685,19 +3702,20 @@ func (c *Client) PayWithBody(ctx context.Context, orderID OrderID, params *PayPa
 
 // Pay Pay an order
 //
-// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name
-// the default account and those that the configuration offers (`offered: true`).
+// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name the default
+// account and the accounts that the configuration offers (`offered: true`).
 //
-// The answer is 201 with the attempt whatever its status. A provider that does not answer leaves the attempt `pending`
-// with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
-// attempt as it is now.
+// The response is 201 with the attempt, whatever its status. If the provider does not respond, the attempt stays `pending` with the
+// stage `outcome_unknown`. This is not a failure: read the attempt again, or send the same request again. A replay shows the attempt
+// as it is now.
 //
-// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
-// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
+// `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
+// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
+// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
+// `supersedes`, `provider_data` and receipts.
 //
-// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
-// that of `customer.reference`.
+// A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
+// `customer.reference`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3716,17 +3734,19 @@ func (c *Client) Pay(ctx context.Context, orderID OrderID, params *PayParams, bo
 
 // ListPaymentAttempts List attempts
 //
-// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
-// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+// Roles: service, support, admin. A service that acts for a user gets only that user's items. The newest items come first. If items
+// are added or changed between two pages, no other item comes twice or is left out. An item must match all filters. The server refuses
+// a parameter that is not listed here.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-// the time of creation.
+// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 //
-// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 //
 // Corresponds with GET /v1/payment-attempts (the `ListPaymentAttempts` operationId).
 func (c *Client) ListPaymentAttempts(ctx context.Context, params *ListPaymentAttemptsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3745,15 +3765,15 @@ func (c *Client) ListPaymentAttempts(ctx context.Context, params *ListPaymentAtt
 //
 // Roles: the order's owner, service, support, admin, and the bearer of the attempt's own `status_token`.
 //
-// `ETag` is the attempt's version. With `If-None-Match` an unchanged attempt is answered 304. While it is pending,
-// `Retry-After` and `next_poll_ms` say when to ask again. `can_start_new_attempt` may change with another attempt of the
-// order: ask without `If-None-Match` before showing it.
+// `ETag` is the attempt's version. With `If-None-Match` the response for an unchanged attempt is 304. While the attempt is pending,
+// `Retry-After` and `next_poll_ms` give the time of the next request. Another attempt of the order may change `can_start_new_attempt`:
+// read the attempt without `If-None-Match` before you show this member.
 //
-// With `If-None-Match` and `wait`, or `Prefer: wait=20` (RFC 7240), the answer to an unchanged pending attempt waits: it
-// comes as soon as the version moves, else as 304 at the end of the wait. It is never an error to be answered early.
-// After a wait the connection is closed.
+// With `If-None-Match` and `wait`, or `Prefer: wait=20` (RFC 7240), the response for an unchanged pending attempt waits. It comes as
+// soon as the version changes, or as 304 at the end of the wait. The server may respond earlier at any time. After a wait the server
+// closes the connection.
 //
-// Pages on the origins that are configured as `cors_origins` may call this and the stream.
+// Pages on the origins in `cors_origins` of the configuration may make this call and open the stream.
 //
 // Corresponds with GET /v1/payment-attempts/{payment_attempt_id} (the `ReadAttempt` operationId).
 func (c *Client) ReadAttempt(ctx context.Context, paymentAttemptID AttemptID, params *ReadAttemptParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3770,10 +3790,9 @@ func (c *Client) ReadAttempt(ctx context.Context, paymentAttemptID AttemptID, pa
 
 // CancelAttemptWithBody Cancel a pending attempt
 //
-// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-// Asks the provider to give the payment up. The attempt fails with `canceled` once the
-// provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
-// now.
+// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+// `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
+// cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3792,10 +3811,9 @@ func (c *Client) CancelAttemptWithBody(ctx context.Context, paymentAttemptID Att
 
 // CancelAttempt Cancel a pending attempt
 //
-// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-// Asks the provider to give the payment up. The attempt fails with `canceled` once the
-// provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
-// now.
+// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+// `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
+// cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3812,13 +3830,18 @@ func (c *Client) CancelAttempt(ctx context.Context, paymentAttemptID AttemptID, 
 	return c.Client.Do(req)
 }
 
-// CheckAttempt Ask the provider now
+// CheckAttempt Look the attempt up at the provider now
 //
-// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
-// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. For a service it
-// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. So it is where attempts of its user were asked about ten times at once, and each three seconds since, but for a service. It takes no key and nothing of a body; asking moves no money.
+// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. This call is for a customer who is back from
+// the provider's page. paylatch looks a pending attempt up at the provider at once, before the lookup is due. For a service it looks
+// up a final attempt, too; other callers get a final attempt as it is.
 //
-// Pages on the origins that are configured as `cors_origins` may call this.
+// In these cases the response has the attempt as it is, without a result of the lookup: the last lookup was less than three seconds
+// ago, a command is under way, or the provider does not respond. The same holds if the user's limit is used up: ten lookups of the
+// user's attempts at once, then one lookup every three seconds. This limit does not hold for a service. The call needs no key and
+// ignores the body. A lookup moves no money.
+//
+// Pages on the origins in `cors_origins` of the configuration may make this call.
 //
 // Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/check (the `CheckAttempt` operationId).
 func (c *Client) CheckAttempt(ctx context.Context, paymentAttemptID AttemptID, params *CheckAttemptParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3833,11 +3856,11 @@ func (c *Client) CheckAttempt(ctx context.Context, paymentAttemptID AttemptID, p
 	return c.Client.Do(req)
 }
 
-// CompleteWithBody Pass on what the provider's page or script returned
+// CompleteWithBody Send the provider the result of its page or script
 //
-// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
-// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
-// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+// Roles: the order's owner, service. This call is the second step of a payment that waits for its customer. paylatch sends `details`
+// to the provider. The provider may accept the payment, decline it, or require one more step (a new `next_action`, with a new key). A
+// replay shows the attempt as it is now. `details` are kept encrypted as long as the call may be sent again, and are then erased.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3854,11 +3877,11 @@ func (c *Client) CompleteWithBody(ctx context.Context, paymentAttemptID AttemptI
 	return c.Client.Do(req)
 }
 
-// Complete Pass on what the provider's page or script returned
+// Complete Send the provider the result of its page or script
 //
-// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
-// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
-// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+// Roles: the order's owner, service. This call is the second step of a payment that waits for its customer. paylatch sends `details`
+// to the provider. The provider may accept the payment, decline it, or require one more step (a new `next_action`, with a new key). A
+// replay shows the attempt as it is now. `details` are kept encrypted as long as the call may be sent again, and are then erased.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3875,11 +3898,11 @@ func (c *Client) Complete(ctx context.Context, paymentAttemptID AttemptID, param
 	return c.Client.Do(req)
 }
 
-// ConfirmWithBody Capture an authorised attempt
+// ConfirmWithBody Capture an authorized attempt
 //
-// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
-// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
-// pays the order, too. A replay shows the attempt as it is now.
+// Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
+// only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
+// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3896,11 +3919,11 @@ func (c *Client) ConfirmWithBody(ctx context.Context, paymentAttemptID AttemptID
 	return c.Client.Do(req)
 }
 
-// Confirm Capture an authorised attempt
+// Confirm Capture an authorized attempt
 //
-// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
-// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
-// pays the order, too. A replay shows the attempt as it is now.
+// Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
+// only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
+// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3919,9 +3942,9 @@ func (c *Client) Confirm(ctx context.Context, paymentAttemptID AttemptID, params
 
 // CreateRefundWithBody Refund an attempt
 //
-// Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
-// are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's
-// status is does not matter, only that it holds money. A replay shows the refund as it is now.
+// Roles: service, admin (for any user, without `On-Behalf-Of`). Without `amount` all refundable money is refunded. A refund that is
+// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
+// any status, but it must hold money. A replay shows the refund as it is now.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3940,9 +3963,9 @@ func (c *Client) CreateRefundWithBody(ctx context.Context, paymentAttemptID Atte
 
 // CreateRefund Refund an attempt
 //
-// Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
-// are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's
-// status is does not matter, only that it holds money. A replay shows the refund as it is now.
+// Roles: service, admin (for any user, without `On-Behalf-Of`). Without `amount` all refundable money is refunded. A refund that is
+// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
+// any status, but it must hold money. A replay shows the refund as it is now.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3959,11 +3982,11 @@ func (c *Client) CreateRefund(ctx context.Context, paymentAttemptID AttemptID, p
 	return c.Client.Do(req)
 }
 
-// ReportAttemptWithBody Report what the shop's backend learnt of a payment that was begun elsewhere
+// ReportAttemptWithBody Report on a payment that began outside paylatch
 //
-// Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
-// gateway for the account they fail it.
+// Roles: service. The shop's backend reports what it knows. It may send the provider's names of the payment, so that its webhooks find
+// the attempt; parked events are applied at once. It may also report that the payment is over: with `abandoned` or `not_started`
+// paylatch looks the payment up and cancels it at the provider. Without a gateway for the account the attempt fails.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3980,11 +4003,11 @@ func (c *Client) ReportAttemptWithBody(ctx context.Context, paymentAttemptID Att
 	return c.Client.Do(req)
 }
 
-// ReportAttempt Report what the shop's backend learnt of a payment that was begun elsewhere
+// ReportAttempt Report on a payment that began outside paylatch
 //
-// Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
-// gateway for the account they fail it.
+// Roles: service. The shop's backend reports what it knows. It may send the provider's names of the payment, so that its webhooks find
+// the attempt; parked events are applied at once. It may also report that the payment is over: with `abandoned` or `not_started`
+// paylatch looks the payment up and cancels it at the provider. Without a gateway for the account the attempt fails.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4003,15 +4026,15 @@ func (c *Client) ReportAttempt(ctx context.Context, paymentAttemptID AttemptID, 
 
 // StreamAttempt Follow an attempt
 //
-// Roles: as for reading the attempt, its `status_token` included. Server-sent events: `event: status`, `id: <version>`,
-// `data: <attempt>`, at once and on each change, and a comment line every 15 s. The stream ends after the final status.
-// Versions that follow each other quickly may be told as one.
+// Roles: as for reading the attempt, including the bearer of its `status_token`. The stream has server-sent events: `event: status`,
+// `id: <version>`, `data: <attempt>`. An event comes at once and on each change, and a comment line comes every 15 s. The stream ends
+// after the final status. One event may stand for several versions that follow each other quickly.
 //
-// A stream may end before, when the process stops or after half an hour. Open it again with the last `id` as
-// `Last-Event-ID`: what has changed meanwhile comes at once, what is known does not come again. 204 says that the known
-// version is the final one.
+// A stream may end earlier, because the process stops or after half an hour. Open it again with the last `id` as `Last-Event-ID`. The
+// server then sends a newer version at once, and does not repeat the known version. 204 means that the known version is the final
+// version.
 //
-// The token goes into `Authorization` and nowhere else. `EventSource` can't send it; a page reads the stream with `fetch`.
+// Send the token in `Authorization` and nowhere else. `EventSource` can't send this header, so a page reads the stream with `fetch`.
 //
 // Corresponds with GET /v1/payment-attempts/{payment_attempt_id}/stream (the `StreamAttempt` operationId).
 func (c *Client) StreamAttempt(ctx context.Context, paymentAttemptID AttemptID, params *StreamAttemptParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4028,17 +4051,19 @@ func (c *Client) StreamAttempt(ctx context.Context, paymentAttemptID AttemptID, 
 
 // ListRefunds List refunds
 //
-// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
-// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+// Roles: service, support, admin. A service that acts for a user gets only that user's items. The newest items come first. If items
+// are added or changed between two pages, no other item comes twice or is left out. An item must match all filters. The server refuses
+// a parameter that is not listed here.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-// the time of creation.
+// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 //
-// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 //
 // Corresponds with GET /v1/refunds (the `ListRefunds` operationId).
 func (c *Client) ListRefunds(ctx context.Context, params *ListRefundsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6688,17 +6713,19 @@ type ClientWithResponsesInterface interface {
 
 	// ListDisputesWithResponse List disputes
 	//
-	// Roles: service, support, admin. A service that acts for a user lists what is of that user. A dispute is created when it is opened. Newest first; what is added or changes
-	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+	// Roles: service, support, admin. A service that acts for a user gets only that user's items. The time of creation of a dispute is the
+	// time at which it was opened. The newest items come first. If items are added or changed between two pages, no other item comes twice
+	// or is left out. An item must match all filters. The server refuses a parameter that is not listed here.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-	// the time of creation.
+	// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+	// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+	// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 	//
-	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+	// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+	// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+	// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+	// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+	// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6714,20 +6741,20 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/disputes/{dispute_id} (the `ReadDispute` operationId).
 	ReadDisputeWithResponse(ctx context.Context, disputeID DisputeID, params *ReadDisputeParams, reqEditors ...RequestEditorFn) (*ReadDisputeResponse, error)
 
-	// ListEndpointsWithResponse List how far the endpoints are
+	// ListEndpointsWithResponse List the endpoints and their progress
 	//
-	// Roles: service, support, admin. The `endpoints` of the configuration, with their undelivered events and
-	// the last failure. An event that is `dead` was tried as often as the schedule says, and is sent again by a
-	// redelivery alone.
+	// Roles: service, support, admin. The response has the `endpoints` of the configuration, each with the number of its undelivered
+	// events and its last failure. A `dead` event was tried as often as the schedule allows. Only a redelivery sends it again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/endpoints (the `ListEndpoints` operationId).
 	ListEndpointsWithResponse(ctx context.Context, params *ListEndpointsParams, reqEditors ...RequestEditorFn) (*ListEndpointsResponse, error)
 
-	// ListDeliveriesWithResponse List the attempts to deliver to an endpoint
+	// ListDeliveriesWithResponse List the delivery attempts of an endpoint
 	//
-	// Roles: service, support, admin. Newest first, kept for `retention.events`. Tests are not among them.
+	// Roles: service, support, admin. The newest attempts come first. They are kept for `retention.events`. The list leaves out test
+	// events.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6736,9 +6763,9 @@ type ClientWithResponsesInterface interface {
 
 	// RedeliverWithBodyWithResponse Deliver events again
 	//
-	// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
-	// ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
-	// waits for an earlier event of its subject that is tried again later.
+	// Roles: service, support, admin. The call sends either all events `after` a cursor of the feed, or events by their `ids` that were
+	// sent to the endpoint before, such as dead events. A `gone` endpoint becomes active again. The events keep their ids and arrive in
+	// the order of their subject. An event waits for an earlier event of its subject that is to be retried.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6747,9 +6774,9 @@ type ClientWithResponsesInterface interface {
 
 	// RedeliverWithResponse Deliver events again
 	//
-	// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
-	// ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
-	// waits for an earlier event of its subject that is tried again later.
+	// Roles: service, support, admin. The call sends either all events `after` a cursor of the feed, or events by their `ids` that were
+	// sent to the endpoint before, such as dead events. A `gone` endpoint becomes active again. The events keep their ids and arrive in
+	// the order of their subject. An event waits for an earlier event of its subject that is to be retried.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6758,21 +6785,20 @@ type ClientWithResponsesInterface interface {
 
 	// TestEndpointWithResponse Send a test event
 	//
-	// Roles: service, support, admin. Sends an event of the type `endpoint.test` at once, signed as all others are, and answers with what came back,
-	// after at most 15 seconds. It is in no feed, and is not sent again.
+	// Roles: service, support, admin. paylatch sends an event of the type `endpoint.test` at once, signed like all other events. The
+	// response has the endpoint's result, after at most 15 seconds. The feed does not have the test event, and it is not sent again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/endpoints/{endpoint}/test (the `TestEndpoint` operationId).
 	TestEndpointWithResponse(ctx context.Context, endpoint EndpointName, params *TestEndpointParams, reqEditors ...RequestEditorFn) (*TestEndpointResponse, error)
 
-	// ReadEventsWithResponse Read what has happened
+	// ReadEventsWithResponse Read the events
 	//
-	// Roles: service. Everything that has happened, oldest first. Go on from `next_cursor`: the cursor never passes an event that was
-	// committed late, and each event has the same `id` wherever it is told. Versions of one subject come in order. A restored
-	// database has other cursors and ids from there on. With nothing
-	// new the answer comes after `wait`, without items and with a cursor to go on from. Events are kept for `retention.events`
-	// (30 days).
+	// Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
+	// an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
+	// After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
+	// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6781,17 +6807,19 @@ type ClientWithResponsesInterface interface {
 
 	// ListOrdersWithResponse List orders
 	//
-	// Roles: service, support, admin. A service that acts for a user lists what is of that user. With an account, those with an attempt there. Newest first; what is added or changes
-	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+	// Roles: service, support, admin. A service that acts for a user gets only that user's items. With `account` the list has the orders
+	// that have an attempt at this account. The newest items come first. If items are added or changed between two pages, no other item
+	// comes twice or is left out. An item must match all filters. The server refuses a parameter that is not listed here.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-	// the time of creation.
+	// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+	// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+	// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 	//
-	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+	// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+	// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+	// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+	// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+	// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6800,9 +6828,9 @@ type ClientWithResponsesInterface interface {
 
 	// CreateOrderWithBodyWithResponse Create an order
 	//
-	// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
-	// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
-	// creator's role. A customer can't choose the `order_id`.
+	// Roles: service; customer only if the configuration's `orders.created_by` lists it, because the creator of an order sets its price.
+	// The order belongs to the user for whom the service acts, or to the customer. `created_by` is the creator's role. A customer can't
+	// choose the `order_id`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6811,9 +6839,9 @@ type ClientWithResponsesInterface interface {
 
 	// CreateOrderWithResponse Create an order
 	//
-	// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
-	// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
-	// creator's role. A customer can't choose the `order_id`.
+	// Roles: service; customer only if the configuration's `orders.created_by` lists it, because the creator of an order sets its price.
+	// The order belongs to the user for whom the service acts, or to the customer. `created_by` is the creator's role. A customer can't
+	// choose the `order_id`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6822,7 +6850,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReadOrderWithResponse Read an order
 	//
-	// Roles: its owner, service, support, admin. The order with its attempts, oldest first.
+	// Roles: the order's owner, service, support, admin. The response has the order with its attempts, the oldest attempt first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6831,42 +6859,42 @@ type ClientWithResponsesInterface interface {
 
 	// ListAttemptsWithResponse List the attempts of an order
 	//
-	// Roles: the order's owner, service, support, admin. With `client_request_id` it returns the attempt of a pay whose
-	// response was lost. An empty list means that the pay never arrived.
+	// Roles: the order's owner, service, support, admin. With `client_request_id` the list has the attempt of a pay request whose response
+	// was lost. An empty list means that the pay request never arrived.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/orders/{order_id}/attempts (the `ListAttempts` operationId).
 	ListAttemptsWithResponse(ctx context.Context, orderID OrderID, params *ListAttemptsParams, reqEditors ...RequestEditorFn) (*ListAttemptsResponse, error)
 
-	// RegisterAttemptWithBodyWithResponse Register a payment that is begun elsewhere
+	// RegisterAttemptWithBodyWithResponse Register a payment that begins outside paylatch
 	//
-	// Roles: service. For a payment that the shop's own call begins, or the provider's script on its page: the same contract as a
-	// pay (one live attempt an order, the key, the quota), and no call by paylatch. Webhooks, a lookup, or a report move the
-	// attempt, which has `origin: external`.
+	// Roles: service. Use this call for a payment that begins by the shop's own call or by the provider's script on its page. The contract
+	// is the same as for a pay request (one live attempt for each order, the key, the quota), but paylatch makes no call. Webhooks, a
+	// lookup or a report move the attempt, which has `origin: external`.
 	//
-	// This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
-	// `provider_idempotency_key`, to call the provider with.
+	// Only this response has `provider_reference` and `provider_idempotency_key`. Give `provider_reference` to the provider, so that its
+	// webhooks find the attempt. Call the provider with `provider_idempotency_key`.
 	//
-	// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
-	// provider first; else the attempt fails at once (`provider_code: not_asked`).
+	// The attempt fails with `expired` after `expires_in`. If paylatch has a gateway for the account, it first cancels the payment at the
+	// provider. Otherwise the attempt fails at once (`provider_code: not_asked`).
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/orders/{order_id}/attempts (the `RegisterAttempt` operationId).
 	RegisterAttemptWithBodyWithResponse(ctx context.Context, orderID OrderID, params *RegisterAttemptParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterAttemptResponse, error)
 
-	// RegisterAttemptWithResponse Register a payment that is begun elsewhere
+	// RegisterAttemptWithResponse Register a payment that begins outside paylatch
 	//
-	// Roles: service. For a payment that the shop's own call begins, or the provider's script on its page: the same contract as a
-	// pay (one live attempt an order, the key, the quota), and no call by paylatch. Webhooks, a lookup, or a report move the
-	// attempt, which has `origin: external`.
+	// Roles: service. Use this call for a payment that begins by the shop's own call or by the provider's script on its page. The contract
+	// is the same as for a pay request (one live attempt for each order, the key, the quota), but paylatch makes no call. Webhooks, a
+	// lookup or a report move the attempt, which has `origin: external`.
 	//
-	// This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
-	// `provider_idempotency_key`, to call the provider with.
+	// Only this response has `provider_reference` and `provider_idempotency_key`. Give `provider_reference` to the provider, so that its
+	// webhooks find the attempt. Call the provider with `provider_idempotency_key`.
 	//
-	// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
-	// provider first; else the attempt fails at once (`provider_code: not_asked`).
+	// The attempt fails with `expired` after `expires_in`. If paylatch has a gateway for the account, it first cancels the payment at the
+	// provider. Otherwise the attempt fails at once (`provider_code: not_asked`).
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6875,9 +6903,9 @@ type ClientWithResponsesInterface interface {
 
 	// CancelOrderWithBodyWithResponse Cancel an order
 	//
-	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-	// No further pay is taken. A pending attempt is cancelled at the provider first: until
-	// the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
+	// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+	// `cancel_hold`. The order accepts no further pay request. paylatch first cancels a pending attempt at the provider. The order stays
+	// `open` until the provider has confirmed the cancellation. If the payment succeeds all the same, the order is paid.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6886,9 +6914,9 @@ type ClientWithResponsesInterface interface {
 
 	// CancelOrderWithResponse Cancel an order
 	//
-	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-	// No further pay is taken. A pending attempt is cancelled at the provider first: until
-	// the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
+	// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+	// `cancel_hold`. The order accepts no further pay request. paylatch first cancels a pending attempt at the provider. The order stays
+	// `open` until the provider has confirmed the cancellation. If the payment succeeds all the same, the order is paid.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6897,19 +6925,20 @@ type ClientWithResponsesInterface interface {
 
 	// PayWithBodyWithResponse Pay an order
 	//
-	// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name
-	// the default account and those that the configuration offers (`offered: true`).
+	// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name the default
+	// account and the accounts that the configuration offers (`offered: true`).
 	//
-	// The answer is 201 with the attempt whatever its status. A provider that does not answer leaves the attempt `pending`
-	// with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
-	// attempt as it is now.
+	// The response is 201 with the attempt, whatever its status. If the provider does not respond, the attempt stays `pending` with the
+	// stage `outcome_unknown`. This is not a failure: read the attempt again, or send the same request again. A replay shows the attempt
+	// as it is now.
 	//
-	// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-	// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
-	// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
+	// `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
+	// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
+	// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
+	// `supersedes`, `provider_data` and receipts.
 	//
-	// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
-	// that of `customer.reference`.
+	// A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
+	// `customer.reference`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6918,19 +6947,20 @@ type ClientWithResponsesInterface interface {
 
 	// PayWithResponse Pay an order
 	//
-	// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name
-	// the default account and those that the configuration offers (`offered: true`).
+	// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name the default
+	// account and the accounts that the configuration offers (`offered: true`).
 	//
-	// The answer is 201 with the attempt whatever its status. A provider that does not answer leaves the attempt `pending`
-	// with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
-	// attempt as it is now.
+	// The response is 201 with the attempt, whatever its status. If the provider does not respond, the attempt stays `pending` with the
+	// stage `outcome_unknown`. This is not a failure: read the attempt again, or send the same request again. A replay shows the attempt
+	// as it is now.
 	//
-	// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-	// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
-	// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
+	// `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
+	// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
+	// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
+	// `supersedes`, `provider_data` and receipts.
 	//
-	// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
-	// that of `customer.reference`.
+	// A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
+	// `customer.reference`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6939,17 +6969,19 @@ type ClientWithResponsesInterface interface {
 
 	// ListPaymentAttemptsWithResponse List attempts
 	//
-	// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
-	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+	// Roles: service, support, admin. A service that acts for a user gets only that user's items. The newest items come first. If items
+	// are added or changed between two pages, no other item comes twice or is left out. An item must match all filters. The server refuses
+	// a parameter that is not listed here.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-	// the time of creation.
+	// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+	// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+	// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 	//
-	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+	// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+	// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+	// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+	// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+	// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6960,15 +6992,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Roles: the order's owner, service, support, admin, and the bearer of the attempt's own `status_token`.
 	//
-	// `ETag` is the attempt's version. With `If-None-Match` an unchanged attempt is answered 304. While it is pending,
-	// `Retry-After` and `next_poll_ms` say when to ask again. `can_start_new_attempt` may change with another attempt of the
-	// order: ask without `If-None-Match` before showing it.
+	// `ETag` is the attempt's version. With `If-None-Match` the response for an unchanged attempt is 304. While the attempt is pending,
+	// `Retry-After` and `next_poll_ms` give the time of the next request. Another attempt of the order may change `can_start_new_attempt`:
+	// read the attempt without `If-None-Match` before you show this member.
 	//
-	// With `If-None-Match` and `wait`, or `Prefer: wait=20` (RFC 7240), the answer to an unchanged pending attempt waits: it
-	// comes as soon as the version moves, else as 304 at the end of the wait. It is never an error to be answered early.
-	// After a wait the connection is closed.
+	// With `If-None-Match` and `wait`, or `Prefer: wait=20` (RFC 7240), the response for an unchanged pending attempt waits. It comes as
+	// soon as the version changes, or as 304 at the end of the wait. The server may respond earlier at any time. After a wait the server
+	// closes the connection.
 	//
-	// Pages on the origins that are configured as `cors_origins` may call this and the stream.
+	// Pages on the origins in `cors_origins` of the configuration may make this call and open the stream.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6977,10 +7009,9 @@ type ClientWithResponsesInterface interface {
 
 	// CancelAttemptWithBodyWithResponse Cancel a pending attempt
 	//
-	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-	// Asks the provider to give the payment up. The attempt fails with `canceled` once the
-	// provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
-	// now.
+	// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+	// `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
+	// cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6989,67 +7020,71 @@ type ClientWithResponsesInterface interface {
 
 	// CancelAttemptWithResponse Cancel a pending attempt
 	//
-	// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-	// Asks the provider to give the payment up. The attempt fails with `canceled` once the
-	// provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
-	// now.
+	// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+	// `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
+	// cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/cancel (the `CancelAttempt` operationId).
 	CancelAttemptWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *CancelAttemptParams, body CancelAttemptJSONRequestBody, reqEditors ...RequestEditorFn) (*CancelAttemptResponse, error)
 
-	// CheckAttemptWithResponse Ask the provider now
+	// CheckAttemptWithResponse Look the attempt up at the provider now
 	//
-	// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
-	// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. For a service it
-	// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. So it is where attempts of its user were asked about ten times at once, and each three seconds since, but for a service. It takes no key and nothing of a body; asking moves no money.
+	// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. This call is for a customer who is back from
+	// the provider's page. paylatch looks a pending attempt up at the provider at once, before the lookup is due. For a service it looks
+	// up a final attempt, too; other callers get a final attempt as it is.
 	//
-	// Pages on the origins that are configured as `cors_origins` may call this.
+	// In these cases the response has the attempt as it is, without a result of the lookup: the last lookup was less than three seconds
+	// ago, a command is under way, or the provider does not respond. The same holds if the user's limit is used up: ten lookups of the
+	// user's attempts at once, then one lookup every three seconds. This limit does not hold for a service. The call needs no key and
+	// ignores the body. A lookup moves no money.
+	//
+	// Pages on the origins in `cors_origins` of the configuration may make this call.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/check (the `CheckAttempt` operationId).
 	CheckAttemptWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *CheckAttemptParams, reqEditors ...RequestEditorFn) (*CheckAttemptResponse, error)
 
-	// CompleteWithBodyWithResponse Pass on what the provider's page or script returned
+	// CompleteWithBodyWithResponse Send the provider the result of its page or script
 	//
-	// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
-	// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
-	// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+	// Roles: the order's owner, service. This call is the second step of a payment that waits for its customer. paylatch sends `details`
+	// to the provider. The provider may accept the payment, decline it, or require one more step (a new `next_action`, with a new key). A
+	// replay shows the attempt as it is now. `details` are kept encrypted as long as the call may be sent again, and are then erased.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/complete (the `Complete` operationId).
 	CompleteWithBodyWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *CompleteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CompleteResponse, error)
 
-	// CompleteWithResponse Pass on what the provider's page or script returned
+	// CompleteWithResponse Send the provider the result of its page or script
 	//
-	// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
-	// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
-	// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+	// Roles: the order's owner, service. This call is the second step of a payment that waits for its customer. paylatch sends `details`
+	// to the provider. The provider may accept the payment, decline it, or require one more step (a new `next_action`, with a new key). A
+	// replay shows the attempt as it is now. `details` are kept encrypted as long as the call may be sent again, and are then erased.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/complete (the `Complete` operationId).
 	CompleteWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *CompleteParams, body CompleteJSONRequestBody, reqEditors ...RequestEditorFn) (*CompleteResponse, error)
 
-	// ConfirmWithBodyWithResponse Capture an authorised attempt
+	// ConfirmWithBodyWithResponse Capture an authorized attempt
 	//
-	// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
-	// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
-	// pays the order, too. A replay shows the attempt as it is now.
+	// Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
+	// only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
+	// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/confirm (the `Confirm` operationId).
 	ConfirmWithBodyWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *ConfirmParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmResponse, error)
 
-	// ConfirmWithResponse Capture an authorised attempt
+	// ConfirmWithResponse Capture an authorized attempt
 	//
-	// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
-	// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
-	// pays the order, too. A replay shows the attempt as it is now.
+	// Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
+	// only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
+	// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7058,9 +7093,9 @@ type ClientWithResponsesInterface interface {
 
 	// CreateRefundWithBodyWithResponse Refund an attempt
 	//
-	// Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
-	// are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's
-	// status is does not matter, only that it holds money. A replay shows the refund as it is now.
+	// Roles: service, admin (for any user, without `On-Behalf-Of`). Without `amount` all refundable money is refunded. A refund that is
+	// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
+	// any status, but it must hold money. A replay shows the refund as it is now.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7069,31 +7104,31 @@ type ClientWithResponsesInterface interface {
 
 	// CreateRefundWithResponse Refund an attempt
 	//
-	// Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
-	// are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's
-	// status is does not matter, only that it holds money. A replay shows the refund as it is now.
+	// Roles: service, admin (for any user, without `On-Behalf-Of`). Without `amount` all refundable money is refunded. A refund that is
+	// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
+	// any status, but it must hold money. A replay shows the refund as it is now.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/refunds (the `CreateRefund` operationId).
 	CreateRefundWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *CreateRefundParams, body CreateRefundJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRefundResponse, error)
 
-	// ReportAttemptWithBodyWithResponse Report what the shop's backend learnt of a payment that was begun elsewhere
+	// ReportAttemptWithBodyWithResponse Report on a payment that began outside paylatch
 	//
-	// Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-	// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
-	// gateway for the account they fail it.
+	// Roles: service. The shop's backend reports what it knows. It may send the provider's names of the payment, so that its webhooks find
+	// the attempt; parked events are applied at once. It may also report that the payment is over: with `abandoned` or `not_started`
+	// paylatch looks the payment up and cancels it at the provider. Without a gateway for the account the attempt fails.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/report (the `ReportAttempt` operationId).
 	ReportAttemptWithBodyWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *ReportAttemptParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReportAttemptResponse, error)
 
-	// ReportAttemptWithResponse Report what the shop's backend learnt of a payment that was begun elsewhere
+	// ReportAttemptWithResponse Report on a payment that began outside paylatch
 	//
-	// Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-	// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
-	// gateway for the account they fail it.
+	// Roles: service. The shop's backend reports what it knows. It may send the provider's names of the payment, so that its webhooks find
+	// the attempt; parked events are applied at once. It may also report that the payment is over: with `abandoned` or `not_started`
+	// paylatch looks the payment up and cancels it at the provider. Without a gateway for the account the attempt fails.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7102,15 +7137,15 @@ type ClientWithResponsesInterface interface {
 
 	// StreamAttemptWithResponse Follow an attempt
 	//
-	// Roles: as for reading the attempt, its `status_token` included. Server-sent events: `event: status`, `id: <version>`,
-	// `data: <attempt>`, at once and on each change, and a comment line every 15 s. The stream ends after the final status.
-	// Versions that follow each other quickly may be told as one.
+	// Roles: as for reading the attempt, including the bearer of its `status_token`. The stream has server-sent events: `event: status`,
+	// `id: <version>`, `data: <attempt>`. An event comes at once and on each change, and a comment line comes every 15 s. The stream ends
+	// after the final status. One event may stand for several versions that follow each other quickly.
 	//
-	// A stream may end before, when the process stops or after half an hour. Open it again with the last `id` as
-	// `Last-Event-ID`: what has changed meanwhile comes at once, what is known does not come again. 204 says that the known
-	// version is the final one.
+	// A stream may end earlier, because the process stops or after half an hour. Open it again with the last `id` as `Last-Event-ID`. The
+	// server then sends a newer version at once, and does not repeat the known version. 204 means that the known version is the final
+	// version.
 	//
-	// The token goes into `Authorization` and nowhere else. `EventSource` can't send it; a page reads the stream with `fetch`.
+	// Send the token in `Authorization` and nowhere else. `EventSource` can't send this header, so a page reads the stream with `fetch`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7119,17 +7154,19 @@ type ClientWithResponsesInterface interface {
 
 	// ListRefundsWithResponse List refunds
 	//
-	// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
-	// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+	// Roles: service, support, admin. A service that acts for a user gets only that user's items. The newest items come first. If items
+	// are added or changed between two pages, no other item comes twice or is left out. An item must match all filters. The server refuses
+	// a parameter that is not listed here.
 	//
-	// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-	// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-	// the time of creation.
+	// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+	// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+	// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 	//
-	// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-	// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-	// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-	// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+	// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+	// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+	// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+	// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+	// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8434,17 +8471,19 @@ func (r ReadRefundResponse) ContentType() string {
 
 // ListDisputesWithResponse List disputes
 //
-// Roles: service, support, admin. A service that acts for a user lists what is of that user. A dispute is created when it is opened. Newest first; what is added or changes
-// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+// Roles: service, support, admin. A service that acts for a user gets only that user's items. The time of creation of a dispute is the
+// time at which it was opened. The newest items come first. If items are added or changed between two pages, no other item comes twice
+// or is left out. An item must match all filters. The server refuses a parameter that is not listed here.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-// the time of creation.
+// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 //
-// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8472,11 +8511,10 @@ func (c *ClientWithResponses) ReadDisputeWithResponse(ctx context.Context, dispu
 	return ParseReadDisputeResponse(rsp)
 }
 
-// ListEndpointsWithResponse List how far the endpoints are
+// ListEndpointsWithResponse List the endpoints and their progress
 //
-// Roles: service, support, admin. The `endpoints` of the configuration, with their undelivered events and
-// the last failure. An event that is `dead` was tried as often as the schedule says, and is sent again by a
-// redelivery alone.
+// Roles: service, support, admin. The response has the `endpoints` of the configuration, each with the number of its undelivered
+// events and its last failure. A `dead` event was tried as often as the schedule allows. Only a redelivery sends it again.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8489,9 +8527,10 @@ func (c *ClientWithResponses) ListEndpointsWithResponse(ctx context.Context, par
 	return ParseListEndpointsResponse(rsp)
 }
 
-// ListDeliveriesWithResponse List the attempts to deliver to an endpoint
+// ListDeliveriesWithResponse List the delivery attempts of an endpoint
 //
-// Roles: service, support, admin. Newest first, kept for `retention.events`. Tests are not among them.
+// Roles: service, support, admin. The newest attempts come first. They are kept for `retention.events`. The list leaves out test
+// events.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8506,9 +8545,9 @@ func (c *ClientWithResponses) ListDeliveriesWithResponse(ctx context.Context, en
 
 // RedeliverWithBodyWithResponse Deliver events again
 //
-// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
-// ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
-// waits for an earlier event of its subject that is tried again later.
+// Roles: service, support, admin. The call sends either all events `after` a cursor of the feed, or events by their `ids` that were
+// sent to the endpoint before, such as dead events. A `gone` endpoint becomes active again. The events keep their ids and arrive in
+// the order of their subject. An event waits for an earlier event of its subject that is to be retried.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8523,9 +8562,9 @@ func (c *ClientWithResponses) RedeliverWithBodyWithResponse(ctx context.Context,
 
 // RedeliverWithResponse Deliver events again
 //
-// Roles: service, support, admin. Either all events `after` a cursor of the feed, or those of some `ids` that the endpoint was sent, dead
-// ones above all. An endpoint that is `gone` is active again. They arrive with their own ids, in the order of their subject: one
-// waits for an earlier event of its subject that is tried again later.
+// Roles: service, support, admin. The call sends either all events `after` a cursor of the feed, or events by their `ids` that were
+// sent to the endpoint before, such as dead events. A `gone` endpoint becomes active again. The events keep their ids and arrive in
+// the order of their subject. An event waits for an earlier event of its subject that is to be retried.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8540,8 +8579,8 @@ func (c *ClientWithResponses) RedeliverWithResponse(ctx context.Context, endpoin
 
 // TestEndpointWithResponse Send a test event
 //
-// Roles: service, support, admin. Sends an event of the type `endpoint.test` at once, signed as all others are, and answers with what came back,
-// after at most 15 seconds. It is in no feed, and is not sent again.
+// Roles: service, support, admin. paylatch sends an event of the type `endpoint.test` at once, signed like all other events. The
+// response has the endpoint's result, after at most 15 seconds. The feed does not have the test event, and it is not sent again.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8554,13 +8593,12 @@ func (c *ClientWithResponses) TestEndpointWithResponse(ctx context.Context, endp
 	return ParseTestEndpointResponse(rsp)
 }
 
-// ReadEventsWithResponse Read what has happened
+// ReadEventsWithResponse Read the events
 //
-// Roles: service. Everything that has happened, oldest first. Go on from `next_cursor`: the cursor never passes an event that was
-// committed late, and each event has the same `id` wherever it is told. Versions of one subject come in order. A restored
-// database has other cursors and ids from there on. With nothing
-// new the answer comes after `wait`, without items and with a cursor to go on from. Events are kept for `retention.events`
-// (30 days).
+// Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
+// an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
+// After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
+// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8575,17 +8613,19 @@ func (c *ClientWithResponses) ReadEventsWithResponse(ctx context.Context, params
 
 // ListOrdersWithResponse List orders
 //
-// Roles: service, support, admin. A service that acts for a user lists what is of that user. With an account, those with an attempt there. Newest first; what is added or changes
-// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+// Roles: service, support, admin. A service that acts for a user gets only that user's items. With `account` the list has the orders
+// that have an attempt at this account. The newest items come first. If items are added or changed between two pages, no other item
+// comes twice or is left out. An item must match all filters. The server refuses a parameter that is not listed here.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-// the time of creation.
+// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 //
-// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8600,9 +8640,9 @@ func (c *ClientWithResponses) ListOrdersWithResponse(ctx context.Context, params
 
 // CreateOrderWithBodyWithResponse Create an order
 //
-// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
-// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
-// creator's role. A customer can't choose the `order_id`.
+// Roles: service; customer only if the configuration's `orders.created_by` lists it, because the creator of an order sets its price.
+// The order belongs to the user for whom the service acts, or to the customer. `created_by` is the creator's role. A customer can't
+// choose the `order_id`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8617,9 +8657,9 @@ func (c *ClientWithResponses) CreateOrderWithBodyWithResponse(ctx context.Contex
 
 // CreateOrderWithResponse Create an order
 //
-// Roles: service; customer only where the configuration's `orders.created_by` lists it, because the creator of an
-// order sets its price. The order belongs to the user that the service acts for, or to the customer. `created_by` is the
-// creator's role. A customer can't choose the `order_id`.
+// Roles: service; customer only if the configuration's `orders.created_by` lists it, because the creator of an order sets its price.
+// The order belongs to the user for whom the service acts, or to the customer. `created_by` is the creator's role. A customer can't
+// choose the `order_id`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8634,7 +8674,7 @@ func (c *ClientWithResponses) CreateOrderWithResponse(ctx context.Context, param
 
 // ReadOrderWithResponse Read an order
 //
-// Roles: its owner, service, support, admin. The order with its attempts, oldest first.
+// Roles: the order's owner, service, support, admin. The response has the order with its attempts, the oldest attempt first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8649,8 +8689,8 @@ func (c *ClientWithResponses) ReadOrderWithResponse(ctx context.Context, orderID
 
 // ListAttemptsWithResponse List the attempts of an order
 //
-// Roles: the order's owner, service, support, admin. With `client_request_id` it returns the attempt of a pay whose
-// response was lost. An empty list means that the pay never arrived.
+// Roles: the order's owner, service, support, admin. With `client_request_id` the list has the attempt of a pay request whose response
+// was lost. An empty list means that the pay request never arrived.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8663,17 +8703,17 @@ func (c *ClientWithResponses) ListAttemptsWithResponse(ctx context.Context, orde
 	return ParseListAttemptsResponse(rsp)
 }
 
-// RegisterAttemptWithBodyWithResponse Register a payment that is begun elsewhere
+// RegisterAttemptWithBodyWithResponse Register a payment that begins outside paylatch
 //
-// Roles: service. For a payment that the shop's own call begins, or the provider's script on its page: the same contract as a
-// pay (one live attempt an order, the key, the quota), and no call by paylatch. Webhooks, a lookup, or a report move the
-// attempt, which has `origin: external`.
+// Roles: service. Use this call for a payment that begins by the shop's own call or by the provider's script on its page. The contract
+// is the same as for a pay request (one live attempt for each order, the key, the quota), but paylatch makes no call. Webhooks, a
+// lookup or a report move the attempt, which has `origin: external`.
 //
-// This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
-// `provider_idempotency_key`, to call the provider with.
+// Only this response has `provider_reference` and `provider_idempotency_key`. Give `provider_reference` to the provider, so that its
+// webhooks find the attempt. Call the provider with `provider_idempotency_key`.
 //
-// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
-// provider first; else the attempt fails at once (`provider_code: not_asked`).
+// The attempt fails with `expired` after `expires_in`. If paylatch has a gateway for the account, it first cancels the payment at the
+// provider. Otherwise the attempt fails at once (`provider_code: not_asked`).
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8686,17 +8726,17 @@ func (c *ClientWithResponses) RegisterAttemptWithBodyWithResponse(ctx context.Co
 	return ParseRegisterAttemptResponse(rsp)
 }
 
-// RegisterAttemptWithResponse Register a payment that is begun elsewhere
+// RegisterAttemptWithResponse Register a payment that begins outside paylatch
 //
-// Roles: service. For a payment that the shop's own call begins, or the provider's script on its page: the same contract as a
-// pay (one live attempt an order, the key, the quota), and no call by paylatch. Webhooks, a lookup, or a report move the
-// attempt, which has `origin: external`.
+// Roles: service. Use this call for a payment that begins by the shop's own call or by the provider's script on its page. The contract
+// is the same as for a pay request (one live attempt for each order, the key, the quota), but paylatch makes no call. Webhooks, a
+// lookup or a report move the attempt, which has `origin: external`.
 //
-// This answer alone has `provider_reference`, what to give the provider so that its webhooks find the attempt, and
-// `provider_idempotency_key`, to call the provider with.
+// Only this response has `provider_reference` and `provider_idempotency_key`. Give `provider_reference` to the provider, so that its
+// webhooks find the attempt. Call the provider with `provider_idempotency_key`.
 //
-// It fails with `expired` once `expires_in` is over. If paylatch has a gateway for the account, it cancels the payment at the
-// provider first; else the attempt fails at once (`provider_code: not_asked`).
+// The attempt fails with `expired` after `expires_in`. If paylatch has a gateway for the account, it first cancels the payment at the
+// provider. Otherwise the attempt fails at once (`provider_code: not_asked`).
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8711,9 +8751,9 @@ func (c *ClientWithResponses) RegisterAttemptWithResponse(ctx context.Context, o
 
 // CancelOrderWithBodyWithResponse Cancel an order
 //
-// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-// No further pay is taken. A pending attempt is cancelled at the provider first: until
-// the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
+// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+// `cancel_hold`. The order accepts no further pay request. paylatch first cancels a pending attempt at the provider. The order stays
+// `open` until the provider has confirmed the cancellation. If the payment succeeds all the same, the order is paid.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8728,9 +8768,9 @@ func (c *ClientWithResponses) CancelOrderWithBodyWithResponse(ctx context.Contex
 
 // CancelOrderWithResponse Cancel an order
 //
-// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-// No further pay is taken. A pending attempt is cancelled at the provider first: until
-// the provider has said so the order stays `open`, and if the payment succeeds all the same the order is paid.
+// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+// `cancel_hold`. The order accepts no further pay request. paylatch first cancels a pending attempt at the provider. The order stays
+// `open` until the provider has confirmed the cancellation. If the payment succeeds all the same, the order is paid.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8745,19 +8785,20 @@ func (c *ClientWithResponses) CancelOrderWithResponse(ctx context.Context, order
 
 // PayWithBodyWithResponse Pay an order
 //
-// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name
-// the default account and those that the configuration offers (`offered: true`).
+// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name the default
+// account and the accounts that the configuration offers (`offered: true`).
 //
-// The answer is 201 with the attempt whatever its status. A provider that does not answer leaves the attempt `pending`
-// with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
-// attempt as it is now.
+// The response is 201 with the attempt, whatever its status. If the provider does not respond, the attempt stays `pending` with the
+// stage `outcome_unknown`. This is not a failure: read the attempt again, or send the same request again. A replay shows the attempt
+// as it is now.
 //
-// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
-// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
+// `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
+// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
+// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
+// `supersedes`, `provider_data` and receipts.
 //
-// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
-// that of `customer.reference`.
+// A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
+// `customer.reference`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8772,19 +8813,20 @@ func (c *ClientWithResponses) PayWithBodyWithResponse(ctx context.Context, order
 
 // PayWithResponse Pay an order
 //
-// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name
-// the default account and those that the configuration offers (`offered: true`).
+// Roles: the order's owner, service. The `Idempotency-Key` becomes the attempt's `client_request_id`. A customer may name the default
+// account and the accounts that the configuration offers (`offered: true`).
 //
-// The answer is 201 with the attempt whatever its status. A provider that does not answer leaves the attempt `pending`
-// with stage `outcome_unknown`: that is not a failure. Ask again, or send the same request again. A replay shows the
-// attempt as it is now.
+// The response is 201 with the attempt, whatever its status. If the provider does not respond, the attempt stays `pending` with the
+// stage `outcome_unknown`. This is not a failure: read the attempt again, or send the same request again. A replay shows the attempt
+// as it is now.
 //
-// `amount` and `currency`, if they are sent, must be the order's. `capture` is a service's, or a customer's where
-// `orders.customers_may` of the configuration has `capture_manual`. `lines` are a service's, too, or a customer's where it has `lines`:
-// otherwise those of the order count. `statement_descriptor`, `supersedes`, `provider_data` and receipts are a service's alone.
+// `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
+// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
+// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
+// `supersedes`, `provider_data` and receipts.
 //
-// A stored payment method is charged only for a service that says so with `stored`, and only if the provider knows it as
-// that of `customer.reference`.
+// A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
+// `customer.reference`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8799,17 +8841,19 @@ func (c *ClientWithResponses) PayWithResponse(ctx context.Context, orderID Order
 
 // ListPaymentAttemptsWithResponse List attempts
 //
-// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
-// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+// Roles: service, support, admin. A service that acts for a user gets only that user's items. The newest items come first. If items
+// are added or changed between two pages, no other item comes twice or is left out. An item must match all filters. The server refuses
+// a parameter that is not listed here.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-// the time of creation.
+// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 //
-// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8826,15 +8870,15 @@ func (c *ClientWithResponses) ListPaymentAttemptsWithResponse(ctx context.Contex
 //
 // Roles: the order's owner, service, support, admin, and the bearer of the attempt's own `status_token`.
 //
-// `ETag` is the attempt's version. With `If-None-Match` an unchanged attempt is answered 304. While it is pending,
-// `Retry-After` and `next_poll_ms` say when to ask again. `can_start_new_attempt` may change with another attempt of the
-// order: ask without `If-None-Match` before showing it.
+// `ETag` is the attempt's version. With `If-None-Match` the response for an unchanged attempt is 304. While the attempt is pending,
+// `Retry-After` and `next_poll_ms` give the time of the next request. Another attempt of the order may change `can_start_new_attempt`:
+// read the attempt without `If-None-Match` before you show this member.
 //
-// With `If-None-Match` and `wait`, or `Prefer: wait=20` (RFC 7240), the answer to an unchanged pending attempt waits: it
-// comes as soon as the version moves, else as 304 at the end of the wait. It is never an error to be answered early.
-// After a wait the connection is closed.
+// With `If-None-Match` and `wait`, or `Prefer: wait=20` (RFC 7240), the response for an unchanged pending attempt waits. It comes as
+// soon as the version changes, or as 304 at the end of the wait. The server may respond earlier at any time. After a wait the server
+// closes the connection.
 //
-// Pages on the origins that are configured as `cors_origins` may call this and the stream.
+// Pages on the origins in `cors_origins` of the configuration may make this call and open the stream.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8849,10 +8893,9 @@ func (c *ClientWithResponses) ReadAttemptWithResponse(ctx context.Context, payme
 
 // CancelAttemptWithBodyWithResponse Cancel a pending attempt
 //
-// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-// Asks the provider to give the payment up. The attempt fails with `canceled` once the
-// provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
-// now.
+// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+// `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
+// cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8867,10 +8910,9 @@ func (c *ClientWithResponses) CancelAttemptWithBodyWithResponse(ctx context.Cont
 
 // CancelAttemptWithResponse Cancel a pending attempt
 //
-// Roles: service; the order's owner while no money is on hold, unless `orders.customers_may` of the configuration has `cancel_hold`.
-// Asks the provider to give the payment up. The attempt fails with `canceled` once the
-// provider says so, and until then it is `pending`, also where the provider refuses to. A replay shows the attempt as it is
-// now.
+// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
+// `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
+// cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8883,13 +8925,18 @@ func (c *ClientWithResponses) CancelAttemptWithResponse(ctx context.Context, pay
 	return ParseCancelAttemptResponse(rsp)
 }
 
-// CheckAttemptWithResponse Ask the provider now
+// CheckAttemptWithResponse Look the attempt up at the provider now
 //
-// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. For a customer who is back from the
-// provider's page: the provider is asked at once how a pending attempt stands, instead of when that is due. For a service it
-// is asked about a final one, too, which anybody else is answered as it is. Within three seconds of the last time, while a command is under way, and where the provider does not answer, the attempt is answered as it is. So it is where attempts of its user were asked about ten times at once, and each three seconds since, but for a service. It takes no key and nothing of a body; asking moves no money.
+// Roles: the order's owner, service, and the bearer of the attempt's own `status_token`. This call is for a customer who is back from
+// the provider's page. paylatch looks a pending attempt up at the provider at once, before the lookup is due. For a service it looks
+// up a final attempt, too; other callers get a final attempt as it is.
 //
-// Pages on the origins that are configured as `cors_origins` may call this.
+// In these cases the response has the attempt as it is, without a result of the lookup: the last lookup was less than three seconds
+// ago, a command is under way, or the provider does not respond. The same holds if the user's limit is used up: ten lookups of the
+// user's attempts at once, then one lookup every three seconds. This limit does not hold for a service. The call needs no key and
+// ignores the body. A lookup moves no money.
+//
+// Pages on the origins in `cors_origins` of the configuration may make this call.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8902,11 +8949,11 @@ func (c *ClientWithResponses) CheckAttemptWithResponse(ctx context.Context, paym
 	return ParseCheckAttemptResponse(rsp)
 }
 
-// CompleteWithBodyWithResponse Pass on what the provider's page or script returned
+// CompleteWithBodyWithResponse Send the provider the result of its page or script
 //
-// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
-// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
-// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+// Roles: the order's owner, service. This call is the second step of a payment that waits for its customer. paylatch sends `details`
+// to the provider. The provider may accept the payment, decline it, or require one more step (a new `next_action`, with a new key). A
+// replay shows the attempt as it is now. `details` are kept encrypted as long as the call may be sent again, and are then erased.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8919,11 +8966,11 @@ func (c *ClientWithResponses) CompleteWithBodyWithResponse(ctx context.Context, 
 	return ParseCompleteResponse(rsp)
 }
 
-// CompleteWithResponse Pass on what the provider's page or script returned
+// CompleteWithResponse Send the provider the result of its page or script
 //
-// Roles: the order's owner, service. The second step of a payment that waits for its customer: `details` go to the provider, whose
-// answer may succeed, decline, or ask for one more step (a new `next_action`, with a new key). A replay shows the attempt as it is
-// now. `details` are kept encrypted for as long as the call may be sent again, and then erased.
+// Roles: the order's owner, service. This call is the second step of a payment that waits for its customer. paylatch sends `details`
+// to the provider. The provider may accept the payment, decline it, or require one more step (a new `next_action`, with a new key). A
+// replay shows the attempt as it is now. `details` are kept encrypted as long as the call may be sent again, and are then erased.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8936,11 +8983,11 @@ func (c *ClientWithResponses) CompleteWithResponse(ctx context.Context, paymentA
 	return ParseCompleteResponse(rsp)
 }
 
-// ConfirmWithBodyWithResponse Capture an authorised attempt
+// ConfirmWithBodyWithResponse Capture an authorized attempt
 //
-// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
-// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
-// pays the order, too. A replay shows the attempt as it is now.
+// Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
+// only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
+// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8953,11 +9000,11 @@ func (c *ClientWithResponses) ConfirmWithBodyWithResponse(ctx context.Context, p
 	return ParseConfirmResponse(rsp)
 }
 
-// ConfirmWithResponse Capture an authorised attempt
+// ConfirmWithResponse Capture an authorized attempt
 //
-// Roles: service; the order's owner only where `orders.customers_may` of the configuration has `confirm`, and then without `amount`
-// (with it where it has `confirm_part`). Takes `amount` of what was authorised; all of it if `amount` is absent. A partial capture
-// pays the order, too. A replay shows the attempt as it is now.
+// Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
+// only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
+// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8972,9 +9019,9 @@ func (c *ClientWithResponses) ConfirmWithResponse(ctx context.Context, paymentAt
 
 // CreateRefundWithBodyWithResponse Refund an attempt
 //
-// Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
-// are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's
-// status is does not matter, only that it holds money. A replay shows the refund as it is now.
+// Roles: service, admin (for any user, without `On-Behalf-Of`). Without `amount` all refundable money is refunded. A refund that is
+// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
+// any status, but it must hold money. A replay shows the refund as it is now.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8989,9 +9036,9 @@ func (c *ClientWithResponses) CreateRefundWithBodyWithResponse(ctx context.Conte
 
 // CreateRefundWithResponse Refund an attempt
 //
-// Roles: service, admin (of any user, without `On-Behalf-Of`). Without `amount` all that is left is paid back; refunds that
-// are under way count as paid back. With `expected_refundable` nothing is done if another amount is left. What the attempt's
-// status is does not matter, only that it holds money. A replay shows the refund as it is now.
+// Roles: service, admin (for any user, without `On-Behalf-Of`). Without `amount` all refundable money is refunded. A refund that is
+// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
+// any status, but it must hold money. A replay shows the refund as it is now.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9004,11 +9051,11 @@ func (c *ClientWithResponses) CreateRefundWithResponse(ctx context.Context, paym
 	return ParseCreateRefundResponse(rsp)
 }
 
-// ReportAttemptWithBodyWithResponse Report what the shop's backend learnt of a payment that was begun elsewhere
+// ReportAttemptWithBodyWithResponse Report on a payment that began outside paylatch
 //
-// Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
-// gateway for the account they fail it.
+// Roles: service. The shop's backend reports what it knows. It may send the provider's names of the payment, so that its webhooks find
+// the attempt; parked events are applied at once. It may also report that the payment is over: with `abandoned` or `not_started`
+// paylatch looks the payment up and cancels it at the provider. Without a gateway for the account the attempt fails.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9021,11 +9068,11 @@ func (c *ClientWithResponses) ReportAttemptWithBodyWithResponse(ctx context.Cont
 	return ParseReportAttemptResponse(rsp)
 }
 
-// ReportAttemptWithResponse Report what the shop's backend learnt of a payment that was begun elsewhere
+// ReportAttemptWithResponse Report on a payment that began outside paylatch
 //
-// Roles: service. The provider's names of the payment, so that its webhooks find the attempt (parked ones are applied at
-// once), and that it is over: `abandoned` and `not_started` make paylatch look it up and cancel it there; without a
-// gateway for the account they fail it.
+// Roles: service. The shop's backend reports what it knows. It may send the provider's names of the payment, so that its webhooks find
+// the attempt; parked events are applied at once. It may also report that the payment is over: with `abandoned` or `not_started`
+// paylatch looks the payment up and cancels it at the provider. Without a gateway for the account the attempt fails.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9040,15 +9087,15 @@ func (c *ClientWithResponses) ReportAttemptWithResponse(ctx context.Context, pay
 
 // StreamAttemptWithResponse Follow an attempt
 //
-// Roles: as for reading the attempt, its `status_token` included. Server-sent events: `event: status`, `id: <version>`,
-// `data: <attempt>`, at once and on each change, and a comment line every 15 s. The stream ends after the final status.
-// Versions that follow each other quickly may be told as one.
+// Roles: as for reading the attempt, including the bearer of its `status_token`. The stream has server-sent events: `event: status`,
+// `id: <version>`, `data: <attempt>`. An event comes at once and on each change, and a comment line comes every 15 s. The stream ends
+// after the final status. One event may stand for several versions that follow each other quickly.
 //
-// A stream may end before, when the process stops or after half an hour. Open it again with the last `id` as
-// `Last-Event-ID`: what has changed meanwhile comes at once, what is known does not come again. 204 says that the known
-// version is the final one.
+// A stream may end earlier, because the process stops or after half an hour. Open it again with the last `id` as `Last-Event-ID`. The
+// server then sends a newer version at once, and does not repeat the known version. 204 means that the known version is the final
+// version.
 //
-// The token goes into `Authorization` and nowhere else. `EventSource` can't send it; a page reads the stream with `fetch`.
+// Send the token in `Authorization` and nowhere else. `EventSource` can't send this header, so a page reads the stream with `fetch`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9063,17 +9110,19 @@ func (c *ClientWithResponses) StreamAttemptWithResponse(ctx context.Context, pay
 
 // ListRefundsWithResponse List refunds
 //
-// Roles: service, support, admin. A service that acts for a user lists what is of that user. Newest first; what is added or changes
-// between two pages makes no other item come twice or be passed over. Filters are combined; a parameter that is not listed here is refused.
+// Roles: service, support, admin. A service that acts for a user gets only that user's items. The newest items come first. If items
+// are added or changed between two pages, no other item comes twice or is left out. An item must match all filters. The server refuses
+// a parameter that is not listed here.
 //
-// A page by a status, stage, account, currency, amount or time of the last change, or of a user with more than 20,000 orders,
-// looks at 100,000 items at most. It may have fewer items than `limit`, or none, beside a `next_cursor`: go on until that is null, or narrow
-// the time of creation.
+// A page with a filter by status, stage, account, currency, amount or time of the last change examines at most 100,000 items. The same
+// limit holds for a page of a user with more than 20,000 orders. Such a page may have fewer items than `limit`, or no items, beside a
+// `next_cursor`. Continue until `next_cursor` is null, or narrow the time of creation.
 //
-// With `Accept: text/csv` or `application/x-ndjson` all that match are sent, without `limit` and `cursor`: a line each, as they were when
-// they were read, and a first line of names in CSV. CSV is for spreadsheets: it begins with a byte order mark, what is no text or number
-// is JSON in its cell, `amount_major` stands beside an amount and the server's local time (`created_at_local`) beside a time, and `'` stands
-// before what a spreadsheet would calculate, also after a comma, a semicolon or a line's end in a text. An export that fails ends without the end of its body.
+// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+// server's local time (`created_at_local`) beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a
+// comma, a semicolon or the end of a line in a text. If an export fails, its body breaks off before its end.
 //
 // Returns a wrapper object for the known response body format(s).
 //
