@@ -312,7 +312,9 @@ func TestUnreadablePaymentsAreNone(t *testing.T) {
 			return err
 		},
 	}
-	for _, text := range []string{`{"payments": 5}`, `[]`, `{"payments": [{"id": "pi_1", "captured": "much"}]}`} {
+	for _, text := range []string{
+		`{"p": 5}`, `[]`, `{"p": [{"id": "pi_1", "ca": "much"}]}`, `{"payments": [{"id": "pi_1"}]}`, `{"p": [{"id": "pi_1", "captured": 5}]}`,
+	} {
 		_, err := db.Exec(t.Context(), "UPDATE payment_attempts SET payments = $1", text)
 		require.NoError(t, err)
 		for name, read := range reads {

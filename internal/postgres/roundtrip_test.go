@@ -191,7 +191,7 @@ func anyOperation(r *rapid.T, a payment.Attempt) payment.Operation {
 	o.Amount, o.OriginID, o.ProviderRef, o.Result, o.Payment = amount(r), text(r), text(r), text(r), text(r)
 	o.Sends = rapid.IntRange(1, 1000).Draw(r, "sends")
 	o.Fence, o.Tries = int64(o.Sends)+rapid.Int64Range(0, 1000).Draw(r, "takes"), rapid.IntRange(1, 1000).Draw(r, "tries")
-	o.LeaseUntil, o.NextAt, o.FirstSentAt = maybe(r, false), maybe(r, true), maybe(r, false)
+	o.LeaseUntil, o.NextAt, o.FirstSentAt, o.UnpaidAt = maybe(r, false), maybe(r, true), maybe(r, false), maybe(r, false)
 	return o
 }
 

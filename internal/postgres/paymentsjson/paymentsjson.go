@@ -1,6 +1,12 @@
 // Package paymentsjson is the form of an attempt's payments and containers in the column payment_attempts.payments.
 package paymentsjson
 
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
 // Payments are an attempt's payments and containers as the row has them. Text of another form can't be read: the query that
 // reads it fails, so that no attempt is taken for one without payments. Names are short because each change of an attempt
 // writes them again.
@@ -8,6 +14,17 @@ type Payments struct {
 	Payments   []Payment   `json:"p,omitempty"`
 	Containers []Container `json:"c,omitempty"`
 	PageOpen   bool        `json:"open,omitempty"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler. A member that is not known is an error: it may be a payment.
+func (p *Payments) UnmarshalJSON(text []byte) error {
+	type plain Payments
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode((*plain)(p)); err != nil {
+		return fmt.Errorf("read payments: %w", err)
+	}
+	return nil
 }
 
 // Payment is one payment at the provider. Its amounts are in minor units of the attempt's currency.
