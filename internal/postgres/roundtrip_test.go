@@ -266,7 +266,7 @@ func TestOperationsAreReadAsWritten(t *testing.T) {
 		require.Equal(r, a.Operations, operations())
 		was := a.Operations[0]
 		now := anyOperation(r, a)
-		now.Number, now.Amount, now.OriginID, now.Payment, now.CreatedAt = 0, was.Amount, was.OriginID, was.Payment, was.CreatedAt
+		now.Number, now.Amount, now.OriginID, now.Payment, now.CreatedAt, now.UnpaidAt = 0, was.Amount, was.OriginID, was.Payment, was.CreatedAt, was.UnpaidAt
 		now.Sends, now.Fence = now.Sends+was.Sends, now.Fence+was.Fence
 		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
 			return save(ctx, tx, changeset.AttemptWrite{
