@@ -150,7 +150,7 @@ WITH n AS (
     INSERT INTO outbox_batches (events, created_at) SELECT count(*), max(created_at) FROM n RETURNING batch
 )
 INSERT INTO outbox (batch, nth, order_id, message_id, attempt_id, subject, type, version, payload, created_at)
-SELECT b.batch, n.nth, n.order_id, outbox_id(n.message_id, p.epoch), NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'), n.subject, n.type, n.version,
+SELECT b.batch, n.nth, n.order_id, CASE WHEN p.epoch = 0 THEN n.message_id ELSE outbox_id(n.message_id, p.epoch) END, NULLIF(n.attempt_id, '00000000-0000-0000-0000-000000000000'), n.subject, n.type, n.version,
     n.payload::json, n.created_at
 FROM n, b, (SELECT COALESCE(max(f.epoch), 0)::bigint AS epoch FROM feed_epochs f) p
 WHERE CASE WHEN p.epoch = 0 THEN true ELSE NOT EXISTS (
@@ -203,7 +203,7 @@ WITH n AS (
     INSERT INTO outbox_batches (events, created_at) SELECT count(*), max(created_at) FROM n HAVING count(*) > 0 RETURNING batch
 )
 INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
-SELECT b.batch, n.nth, n.order_id, outbox_id(n.message_id, p.epoch), n.order_id, n.type, n.version, n.payload::json, n.created_at
+SELECT b.batch, n.nth, n.order_id, CASE WHEN p.epoch = 0 THEN n.message_id ELSE outbox_id(n.message_id, p.epoch) END, n.order_id, n.type, n.version, n.payload::json, n.created_at
 FROM n, b, (SELECT COALESCE(max(f.epoch), 0)::bigint AS epoch FROM feed_epochs f) p
 WHERE CASE WHEN p.epoch = 0 THEN true ELSE NOT EXISTS (
     SELECT 1 FROM outbox o
