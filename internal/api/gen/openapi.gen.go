@@ -1627,7 +1627,7 @@ type SupportAssign struct {
 	// Assignee The subject of the person who works on the discrepancy. If it is absent, the caller becomes the assignee. Null removes the assignment.
 	Assignee json.RawMessage `json:"assignee,omitempty"`
 
-	// ExpectedAssignee The person who must be the assignee now; null if nobody may be.
+	// ExpectedAssignee The present assignee; null if the discrepancy has no assignee. Another present assignee is refused.
 	ExpectedAssignee json.RawMessage `json:"expected_assignee,omitempty"`
 
 	// Reason The reason. It is kept in the audit log.
@@ -1758,7 +1758,7 @@ type SupportDiscrepancy struct {
 	// Held The money that the payment holds now; null without a payment.
 	Held *SupportMoney `json:"held"`
 
-	// Assignee The subject of the person who works on the discrepancy; null for nobody.
+	// Assignee The subject of the person who works on the discrepancy; null without such a person.
 	Assignee     *string `json:"assignee"`
 	AssignedAt   *Micros `json:"assigned_at"`
 	CommentCount int64   `json:"comment_count"`
