@@ -11,13 +11,13 @@ import (
 )
 
 type attemptCmd struct {
-	Show    attemptShowCmd    `cmd:"" help:"Show all that happened to a payment attempt."`
-	Recheck attemptRecheckCmd `cmd:"" help:"Look a payment attempt up at its provider now, a final one too."`
+	Show    attemptShowCmd    `cmd:"" help:"Show a payment attempt and its timeline."`
+	Recheck attemptRecheckCmd `cmd:"" help:"Look up a payment attempt at its provider now, even if it is final."`
 }
 
 type attemptShowCmd struct {
 	ID   string `arg:"" help:"The payment attempt's id."`
-	JSON bool   `help:"Print what the API would answer."`
+	JSON bool   `help:"Print the API's response."`
 }
 
 // Run shows an attempt: a summary to read to the customer, and the timeline.
@@ -57,7 +57,7 @@ func (c *attemptShowCmd) Run(ctx context.Context, a *app) error {
 
 type attemptRecheckCmd struct {
 	ID     string `arg:"" help:"The payment attempt's id."`
-	Reason string `required:"" help:"Why; it is written into the audit log."`
+	Reason string `required:"" help:"The reason, for the audit log."`
 }
 
 // Run looks an attempt up and prints its state.

@@ -8,9 +8,9 @@ import (
 )
 
 type backfillCmd struct {
-	Account string `required:"" placeholder:"NAME" help:"The configured account whose provider is asked for its list of events."`
-	Since   string `required:"" placeholder:"AGO" help:"From when on: 2d, 36h, or a time such as 2026-03-01T09:30:00Z."`
-	Until   string `placeholder:"AGO" help:"Until when, in the same form; by default until now."`
+	Account string `required:"" placeholder:"NAME" help:"The configured account to import events for."`
+	Since   string `required:"" placeholder:"AGO" help:"The start: an age such as 2d or 36h, or a time such as 2026-03-01T09:30:00Z."`
+	Until   string `placeholder:"AGO" help:"The end, in the same form. Default: now."`
 }
 
 // Run imports the payments that the provider lists. Progress goes to stderr, the totals to stdout.

@@ -57,5 +57,5 @@ func TestDevIsNotLive(t *testing.T) {
 	code, stdout, stderr := run(t, []string{"PAYLATCH_ENVIRONMENT=live"}, "dev")
 	require.Equal(t, 2, code, stderr)
 	require.Empty(t, stdout)
-	require.Equal(t, "environment: live is refused by paylatch dev, which charges at a sandbox provider; leave it out, or set dev\n", stderr)
+	require.Equal(t, "environment: paylatch dev refuses live, because it charges at a sandbox provider; leave it out, or set dev\n", stderr)
 }

@@ -15,32 +15,32 @@ import (
 
 // cli is the command line: a field a command.
 type cli struct {
-	Config  string           `help:"Configuration; by default $$PAYLATCH_CONFIG, or paylatch.yaml if it exists." placeholder:"FILE"`
-	Cell    int              `help:"Act in this cell; by default in that of the account or id that is named, else in 0. migrate, verify and doctor act in all." placeholder:"NUMBER" default:"-1"`
+	Config  string           `help:"Read the configuration from this file. Default: $$PAYLATCH_CONFIG, or paylatch.yaml if it exists." placeholder:"FILE"`
+	Cell    int              `help:"Act in this cell. Default: the cell of the account or id in the command, or else cell 0; migrate, verify and doctor act in all cells." placeholder:"NUMBER" default:"-1"`
 	Version kong.VersionFlag `help:"Print the version."`
 
-	Dev         devCmd         `cmd:"" help:"Run everything on this machine: a private PostgreSQL, the service, the sandbox provider."`
+	Dev         devCmd         `cmd:"" help:"Run everything on this machine: a private PostgreSQL, the service and the sandbox provider."`
 	Serve       serveCmd       `cmd:"" help:"Run the service."`
-	Migrate     migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or show where it stands."`
-	Verify      verifyCmd      `cmd:"" help:"Derive every payment from its log again and report what does not agree. Exit code 1 if anything does not."`
-	Doctor      doctorCmd      `cmd:"" help:"Find what will hurt: configuration, database, clocks, providers, each with what to do. Exit code 1 if anything does."`
-	Import      importCmd      `cmd:"" help:"Take payments of the past in, so that their refunds and chargebacks find them. Exit code 1 if a line was refused."`
-	Erase       eraseCmd       `cmd:"" help:"Take a customer's name from all that the customer paid; the money stays. Exit code 1 if something of it is under way."`
-	Backfill    backfillCmd    `cmd:"" help:"Take in what a provider lists of an account's events, after an outage or a time with a wrong secret."`
-	Reconcile   reconcileCmd   `cmd:"" help:"Compare a span of an account with its provider's books. Exit code 1 if something could not be compared."`
+	Migrate     migrateCmd     `cmd:"" help:"Update the database's schema, list its migrations, or grant privileges."`
+	Verify      verifyCmd      `cmd:"" help:"Derive every payment from its log again and report each difference. Exit code 1 if there is a difference."`
+	Doctor      doctorCmd      `cmd:"" help:"Check the configuration, the database, the clocks and the providers, and print a remedy for each problem. Exit code 1 if there is a problem."`
+	Import      importCmd      `cmd:"" help:"Import past payments, so that their refunds and chargebacks can be matched. Exit code 1 if a line was refused."`
+	Erase       eraseCmd       `cmd:"" help:"Erase a customer's name from all their payments; amounts stay. Exit code 1 if an order or command is still under way."`
+	Backfill    backfillCmd    `cmd:"" help:"Import the events that a provider lists for an account, after an outage or a time with a wrong secret."`
+	Reconcile   reconcileCmd   `cmd:"" help:"Compare a period of an account with its provider's books. Exit code 1 if something could not be compared."`
 	Token       tokenCmd       `cmd:"" help:"Print a token."`
-	Attempt     attemptCmd     `cmd:"" help:"Look at payment attempts."`
-	Event       eventCmd       `cmd:"" help:"Look at providers' events and apply them again."`
-	Discrepancy discrepancyCmd `cmd:"" help:"Look at what a person must settle."`
+	Attempt     attemptCmd     `cmd:"" help:"Show payment attempts and look them up at their provider."`
+	Event       eventCmd       `cmd:"" help:"Show providers' events and replay them."`
+	Discrepancy discrepancyCmd `cmd:"" help:"List discrepancies and resolve them."`
 	Refund      refundCmd      `cmd:"" help:"Refund payments."`
 	Listen      listenCmd      `cmd:"" help:"Forward events to a program on this machine."`
-	Endpoint    endpointCmd    `cmd:"" help:"Look at deliveries of events, and have them made again."`
-	Sandbox     sandboxCmd     `cmd:"" help:"Run the payment provider that misbehaves on request."`
-	Conformance conformanceCmd `cmd:"" help:"Check a provider of the kind standard from outside. Exit code 1 if a check has failed."`
-	Healthcheck healthcheckCmd `cmd:"" help:"Ask the service on this machine whether it is alive."`
+	Endpoint    endpointCmd    `cmd:"" help:"List endpoints, send test events and redeliver events."`
+	Sandbox     sandboxCmd     `cmd:"" help:"Run the sandbox provider, which misbehaves on request."`
+	Conformance conformanceCmd `cmd:"" help:"Check a provider of the kind standard from outside. Exit code 1 if a check fails."`
+	Healthcheck healthcheckCmd `cmd:"" help:"Check whether the service on this machine is alive."`
 
 	PrintVersion versionCmd    `cmd:"" name:"version" help:"Print the version."`
-	Completion   completionCmd `cmd:"" help:"Print what makes a shell complete commands and flags."`
+	Completion   completionCmd `cmd:"" help:"Print a shell's completion script."`
 }
 
 type versionCmd struct{}

@@ -126,7 +126,7 @@ func TestDiscrepancyList(t *testing.T) {
 	first := list("--all", "--limit", "1")
 	require.Contains(t, first, "resolved as accepted")
 	require.NotContains(t, first, "Answer the provider before its deadline", "it is done")
-	_, cursor, more := strings.Cut(first, "There are more: --cursor ")
+	_, cursor, more := strings.Cut(first, "More discrepancies: --cursor ")
 	require.True(t, more, first)
 	rest := list("--all", "--limit", "1", "--cursor", strings.TrimSpace(cursor))
 	require.Regexp(t, `(?m)^\S+ \S+ +3h0m\d+s +open +needs_review`, rest)

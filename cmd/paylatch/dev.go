@@ -18,7 +18,7 @@ import (
 )
 
 type devCmd struct {
-	SandboxListen string `default:"${dev_sandbox}" placeholder:"HOST:PORT" help:"Where the sandbox provider listens (${default})."`
+	SandboxListen string `default:"${dev_sandbox}" placeholder:"HOST:PORT" help:"The address of the sandbox provider (${default})."`
 }
 
 // Run starts everything on this machine and prints how to use it.
@@ -32,7 +32,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if cfg.Environment == config.Live {
-		return config.ValidationErrors{"environment: live is refused by paylatch dev, which charges at a sandbox provider; leave it out, or set dev"}
+		return config.ValidationErrors{"environment: paylatch dev refuses live, because it charges at a sandbox provider; leave it out, or set dev"}
 	}
 	secret, err := m.Complete(cfg, a.environ)
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 	}
 	log := logging.New(cfg.Log, a.stderr, now)
 	if m.CallsAnother(cfg) {
-		log.Warn().Str("sandbox", m.SandboxURL).Msg("the account sandbox calls the base_url of the configuration, which is not that of the sandbox provider here")
+		log.Warn().Str("sandbox", m.SandboxURL).Msg("the account sandbox calls the configured base_url; the sandbox provider of paylatch dev has another address")
 	}
 	return withOwnDatabase(ctx, cfg, func(dsn string) error {
 		group, ctx := errgroup.WithContext(ctx)
@@ -61,7 +61,7 @@ func (c *devCmd) Run(ctx context.Context, a *app) error {
 func (c *devCmd) provide(ctx context.Context, cfg *config.Config, m dev.Machine, secret string, log zerolog.Logger) error {
 	l, err := server.Listen(ctx, c.SandboxListen)
 	if err != nil {
-		return fmt.Errorf("the sandbox provider: %w (--sandbox-listen chooses another place)", err)
+		return fmt.Errorf("the sandbox provider: %w (set another address with --sandbox-listen)", err)
 	}
 	box, err := sandbox.New(sandbox.Options{
 		StateFile: filepath.Join(cfg.DataDir, "sandbox.journal"), PublicURL: m.SandboxURL,

@@ -16,15 +16,15 @@ import (
 )
 
 type discrepancyCmd struct {
-	List    discrepancyListCmd    `cmd:"" help:"List what a person must look at."`
-	Resolve discrepancyResolveCmd `cmd:"" help:"Resolve one, as was found at the provider."`
+	List    discrepancyListCmd    `cmd:"" help:"List discrepancies."`
+	Resolve discrepancyResolveCmd `cmd:"" help:"Resolve a discrepancy after a check at the provider."`
 }
 
 type discrepancyResolveCmd struct {
 	ID         string `arg:"" help:"The discrepancy's id."`
-	Resolution string `required:"" enum:"paid,not_paid,refunded_elsewhere,accepted" help:"What was found: paid, not_paid, refunded_elsewhere or accepted; a kind takes some of them."`
-	Reason     string `required:"" help:"Why; it is written into the audit log."`
-	PaymentID  string `name:"provider-payment-id" placeholder:"ID" help:"The provider's id of the payment or refund, where it was paid."`
+	Resolution string `required:"" enum:"paid,not_paid,refunded_elsewhere,accepted" help:"The resolution: paid, not_paid, refunded_elsewhere or accepted. Each kind of discrepancy allows some of them."`
+	Reason     string `required:"" help:"The reason, for the audit log."`
+	PaymentID  string `name:"provider-payment-id" placeholder:"ID" help:"The provider's id of the payment or refund, for the resolution paid."`
 }
 
 // Run resolves a discrepancy, or proposes the resolution if a second person has to confirm it.
@@ -41,7 +41,7 @@ func (c *discrepancyResolveCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		if e.Awaits() {
-			_, _ = fmt.Fprintln(d.out, "The provider can't be asked: it stays open until a second person resolves it as paid by the same payment.")
+			_, _ = fmt.Fprintln(d.out, "paylatch can't ask the provider. The discrepancy stays open until a second person resolves it as paid with the same provider payment id.")
 			return nil
 		}
 		_, _ = fmt.Fprintf(d.out, "Discrepancy %s is resolved as %s.\n", e.ID, e.Resolved.Resolution)
@@ -50,11 +50,11 @@ func (c *discrepancyResolveCmd) Run(ctx context.Context, a *app) error {
 }
 
 type discrepancyListCmd struct {
-	All    bool   `help:"Also those that are resolved."`
-	Kind   string `placeholder:"KIND" help:"Only those of a kind."`
-	Limit  int    `default:"100" help:"How many, 1 to 100 (${default})."`
-	Cursor string `placeholder:"CURSOR" help:"Where to go on, as the list before said."`
-	JSON   bool   `help:"Print what the API would answer."`
+	All    bool   `help:"Include resolved discrepancies."`
+	Kind   string `placeholder:"KIND" help:"List only discrepancies of this kind."`
+	Limit  int    `default:"100" help:"List at most this many, 1 to 100 (${default})."`
+	Cursor string `placeholder:"CURSOR" help:"Continue after this cursor, which the previous page printed."`
+	JSON   bool   `help:"Print the API's response."`
 }
 
 // Run lists the worklist, newest first.
@@ -94,7 +94,7 @@ func (c *discrepancyListCmd) Run(ctx context.Context, a *app) error {
 				terminal.Visible(about(one)), one.ID, terminal.Visible(one.Text), advice)
 		}
 		if next != "" {
-			_, _ = fmt.Fprintln(w, "There are more: --cursor "+next)
+			_, _ = fmt.Fprintln(w, "More discrepancies: --cursor "+next)
 		}
 		return w.Flush()
 	})

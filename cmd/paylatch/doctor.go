@@ -28,7 +28,7 @@ func (*doctorCmd) Run(ctx context.Context, a *app) error {
 			}
 			defer store.Close()
 			if d := cfg.Database; d.Durability == config.StorageDurability {
-				_, _ = fmt.Fprintf(a.stdout, "note   fsync and full_page_writes may be off: the storage keeps what is committed (database.durability): %s\n", d.DurabilityReason)
+				_, _ = fmt.Fprintf(a.stdout, "note   fsync and full_page_writes may be off, because the storage keeps commits (database.durability): %s\n", d.DurabilityReason)
 			}
 			client := provider.NewHTTPClient()
 			checks := doctor.OfDatabase(examined{store, store.Bus(), store.Support()}, cfg.Environment == config.Live, now)
@@ -36,7 +36,7 @@ func (*doctorCmd) Run(ctx context.Context, a *app) error {
 			checks = append(checks, doctor.OfConfig(cfg, client, now)...)
 			checks = append(checks, doctor.OfAccounts(called(cfg), client, now)...)
 			if n := doctor.Run(ctx, checks, doctor.Printer(a.stdout)); n > 0 {
-				return fmt.Errorf("%d problems found; each is above, with what to do", n)
+				return fmt.Errorf("%d problems found; the output has a remedy for each", n)
 			}
 			return nil
 		})

@@ -19,9 +19,9 @@ import (
 )
 
 type endpointCmd struct {
-	List      endpointListCmd      `cmd:"" help:"List how far deliveries to the endpoints are."`
-	Test      endpointTestCmd      `cmd:"" help:"Send a test event from here. Exit code 1 if it was not accepted."`
-	Redeliver endpointRedeliverCmd `cmd:"" help:"Have events delivered again."`
+	List      endpointListCmd      `cmd:"" help:"List the endpoints and the state of their deliveries."`
+	Test      endpointTestCmd      `cmd:"" help:"Send a test event from this machine. Exit code 1 if the endpoint does not accept it."`
+	Redeliver endpointRedeliverCmd `cmd:"" help:"Deliver events again."`
 }
 
 // withEndpoints calls do with the endpoints of the configuration, written into the audit log as an action on one of them.
@@ -37,7 +37,7 @@ func withEndpoints(ctx context.Context, a *app, action support.Action, name stri
 }
 
 type endpointListCmd struct {
-	JSON bool `help:"Print what the API would answer."`
+	JSON bool `help:"Print the API's response."`
 }
 
 // Run lists the endpoints.
@@ -56,7 +56,7 @@ func (c *endpointListCmd) print(ctx context.Context, d desk, e *endpoint.Service
 		return terminal.JSON(d.out, render.Endpoints(list))
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(d.out, "No endpoint is configured, or none was served yet.")
+		_, err := fmt.Fprintln(d.out, "No endpoint is configured, or the service has not run with one yet.")
 		return err //nolint:wrapcheck // the error is complete
 	}
 	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
@@ -77,7 +77,7 @@ func stampOrNone(t *time.Time) string {
 
 type endpointTestCmd struct {
 	Name string `arg:"" help:"The endpoint's name."`
-	JSON bool   `help:"Print what the API would answer."`
+	JSON bool   `help:"Print the API's response."`
 }
 
 var errNotDelivered = errors.New("the endpoint did not accept the test event")
@@ -107,9 +107,9 @@ func (c *endpointTestCmd) Run(ctx context.Context, a *app) error {
 
 type endpointRedeliverCmd struct {
 	Name  string      `arg:"" help:"The endpoint's name."`
-	After *string     `xor:"what" required:"" placeholder:"CURSOR" help:"All events after this cursor of the feed; \"\" for all that are kept."`
-	ID    []uuid.UUID `xor:"what" required:"" help:"Events by their ids, separated by commas; the endpoint was sent them before."`
-	JSON  bool        `help:"Print what the API would answer."`
+	After *string     `xor:"what" required:"" placeholder:"CURSOR" help:"Redeliver all events after this cursor of the feed; \"\" for all stored events."`
+	ID    []uuid.UUID `xor:"what" required:"" help:"Redeliver the events with these ids, separated by commas. The endpoint must have been sent them before."`
+	JSON  bool        `help:"Print the API's response."`
 }
 
 // Run has events delivered again.

@@ -31,7 +31,7 @@ func TestEndpointCommands(t *testing.T) {
 	}
 	code, stdout, stderr := run(t, environ, "endpoint", "list")
 	require.Equal(t, 0, code, stderr)
-	require.Contains(t, stdout, "No endpoint is configured, or none was served yet.")
+	require.Contains(t, stdout, "No endpoint is configured, or the service has not run with one yet.")
 
 	conn := testdb.Connect(t, dsn)
 	const id = "8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90"

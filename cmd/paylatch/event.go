@@ -12,13 +12,13 @@ import (
 )
 
 type eventCmd struct {
-	Show   eventShowCmd   `cmd:"" help:"Show a provider's event, with what is safe to show of its bytes."`
-	Replay eventReplayCmd `cmd:"" help:"Apply a stored event again."`
+	Show   eventShowCmd   `cmd:"" help:"Show a provider's event and the parts of its payload that are safe to show."`
+	Replay eventReplayCmd `cmd:"" help:"Replay a stored event."`
 }
 
 type eventShowCmd struct {
 	ID   string `arg:"" help:"The event's id."`
-	JSON bool   `help:"Print what the API would answer."`
+	JSON bool   `help:"Print the API's response."`
 }
 
 // Run shows an event.
@@ -68,9 +68,9 @@ func (c *eventShowCmd) Run(ctx context.Context, a *app) error {
 
 type eventReplayCmd struct {
 	ID     string `arg:"" help:"The event's id."`
-	Reason string `required:"" help:"Why; it is kept in the audit log."`
-	DryRun bool   `help:"Only say what it would do."`
-	JSON   bool   `help:"Print what the API would answer."`
+	Reason string `required:"" help:"The reason, for the audit log."`
+	DryRun bool   `help:"Print the effect without applying the event."`
+	JSON   bool   `help:"Print the API's response."`
 }
 
 // Run applies an event again, or prints the effect that this would have.

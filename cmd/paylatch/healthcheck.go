@@ -9,7 +9,7 @@ import (
 )
 
 type healthcheckCmd struct {
-	Timeout time.Duration `default:"3s" help:"How long to wait for the answer (${default})."`
+	Timeout time.Duration `default:"3s" help:"How long to wait for the response (${default})."`
 }
 
 // Run requests /healthz at its configured address.

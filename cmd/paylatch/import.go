@@ -18,10 +18,10 @@ import (
 )
 
 type importCmd struct {
-	File      string `arg:"" help:"A file of JSON lines, a payment a line; - for the standard input."`
-	Account   string `required:"" placeholder:"NAME" help:"The configured account that the payments were made with."`
-	DryRun    bool   `help:"Only check every line and say what would be made."`
-	MaxErrors int    `default:"100" placeholder:"N" help:"Stop after so many refused lines; 0 for no limit."`
+	File      string `arg:"" help:"A file with one JSON object a line, one for each payment; - for standard input."`
+	Account   string `required:"" placeholder:"NAME" help:"The configured account of the payments."`
+	DryRun    bool   `help:"Check every line and print what would be imported, without importing it."`
+	MaxErrors int    `default:"100" placeholder:"N" help:"Stop after this many refused lines; 0 for no limit."`
 }
 
 var errRefused = errors.New("lines were refused. Correct them and run the import again; it skips the lines that are imported")
@@ -76,7 +76,7 @@ func (c *importCmd) run(ctx context.Context, a *app, cfg *config.Config, store *
 	})
 	p.Sum(count)
 	if err != nil {
-		return fmt.Errorf("%w; run it again, what was made is skipped then", err)
+		return fmt.Errorf("%w; run the import again: it skips the lines that are imported", err)
 	}
 	if count.Refused > 0 {
 		return fmt.Errorf("%d %w", count.Refused, errRefused)

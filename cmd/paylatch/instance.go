@@ -88,7 +88,7 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 		HS256: auth.TokenKeys(cfg), Issuers: auth.Issuers(cfg), StaffLife: auth.StaffLife(cfg), Door: auth.SharedDoor(cfg),
 		Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience, Keys: ring, Now: now,
 		Log: func(err error) {
-			log.Warn().Err(err).Msg("the keys of the JWKS address were not fetched; the last ones go on being used")
+			log.Warn().Err(err).Msg("the keys could not be fetched from the JWKS address; the previous keys stay in use")
 		},
 	})
 	if err != nil {
@@ -111,7 +111,7 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 		log.Info().Int("max_waiters", cfg.MaxWaiters).Int("limit", able).Int("open_files", files).
 			Msg("the limit of open files allows fewer long polls and streams than max_waiters")
 	})/len(of.cfg.Numbers())), func(err error) {
-		log.Warn().Err(err).Msg("waiters learn of changes by looking each second until this works again")
+		log.Warn().Err(err).Msg("notices of changes are not received; waiters check for changes each second until this works again")
 	})
 	if in.events, err = newPublisher(cfg, in.store, counted, in.guard.Unsettled, now, log); err != nil {
 		return nil, err
@@ -274,7 +274,7 @@ func (in *instance) run(ctx context.Context, serve func() error) error {
 	committing.Wait()
 	in.useCases.close()
 	if lost := in.rejected.Flush(context.WithoutCancel(ctx)); lost != nil {
-		in.log.Warn().Err(lost).Msg("the last deliveries that were rejected were not kept")
+		in.log.Warn().Err(lost).Msg("the last rejected deliveries were not stored")
 	}
 	if lost := in.notes.Flush(ctx); lost != nil {
 		in.log.Warn().Err(lost).Msg("the last notes for support were not written")
@@ -285,7 +285,7 @@ func (in *instance) run(ctx context.Context, serve func() error) error {
 	stopAnnouncer()
 	announcing.Wait()
 	if lost := in.guard.Leave(context.WithoutCancel(ctx), in.store.Marks()); lost != nil {
-		in.log.Warn().Err(lost).Msg("the end of this process was not noted in the database")
+		in.log.Warn().Err(lost).Msg("the end of this process was not recorded in the database")
 	}
 	return err
 }
@@ -298,7 +298,7 @@ func (in *instance) reload() (*config.Config, error) {
 		return nil, err
 	}
 	if !slices.Contains(cfg.Numbers(), in.cfg.Cell) {
-		return nil, config.ValidationErrors{fmt.Sprintf("cells: cell %d is missing, and this process serves it: keep it until the next start", in.cfg.Cell)}
+		return nil, config.ValidationErrors{fmt.Sprintf("cells: cell %d is missing, but this process serves it: keep it until the next start", in.cfg.Cell)}
 	}
 	of := cfg.In(in.cfg.Cell)
 	if of.DatabaseURL == "" {

@@ -13,12 +13,12 @@ import (
 )
 
 type listenCmd struct {
-	ForwardTo string   `required:"" placeholder:"URL" help:"Where each event is posted."`
-	API       string   `name:"api" placeholder:"URL" help:"Where paylatch is. By default listen of the configuration, by http."`
-	Token     string   `env:"PAYLATCH_TOKEN" placeholder:"TOKEN" help:"A token of the role service. By default one is made with the configuration's key."`
-	Secret    string   `placeholder:"WHSEC" help:"What the deliveries are signed with (whsec_…). By default a new one, which is printed."`
-	After     string   `placeholder:"CURSOR" help:"Begin behind this cursor of the feed. By default with what happens from now on."`
-	Types     []string `placeholder:"TYPE" help:"Only events of these types, separated by commas."`
+	ForwardTo string   `required:"" placeholder:"URL" help:"Post each event to this URL."`
+	API       string   `name:"api" placeholder:"URL" help:"The address of paylatch. Default: http:// and the configured listen."`
+	Token     string   `env:"PAYLATCH_TOKEN" placeholder:"TOKEN" help:"A token with the role service. Default: a new token, made with the configured key."`
+	Secret    string   `placeholder:"WHSEC" help:"The secret that signs the deliveries (whsec_…). Default: a new secret, which is printed."`
+	After     string   `placeholder:"CURSOR" help:"Start after this cursor of the feed. Default: start with new events."`
+	Types     []string `placeholder:"TYPE" help:"Forward only events of these types, separated by commas."`
 }
 
 // listenTokenLife is how long the token that is made here reads the feed.

@@ -15,9 +15,9 @@ import (
 )
 
 type migrateCmd struct {
-	Up     migrateUpCmd     `cmd:"" help:"Apply what the database lacks."`
+	Up     migrateUpCmd     `cmd:"" help:"Apply the migrations that the database lacks."`
 	Status migrateStatusCmd `cmd:"" help:"List the migrations and when they were applied."`
-	Grants migrateGrantsCmd `cmd:"" help:"Give a role exactly what serving needs of the tables, and print the statements."`
+	Grants migrateGrantsCmd `cmd:"" help:"Grant a role exactly the privileges that serving needs, and print the statements."`
 }
 
 type migrateUpCmd struct{}
@@ -64,14 +64,14 @@ func grantAgain(ctx context.Context, dsn string, out io.Writer) error {
 		if _, err := migrations.Grant(ctx, dsn, role, false); err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(out, "%s has what serving needs\n", role)
+		_, _ = fmt.Fprintf(out, "the role %s has the privileges that serving needs\n", role)
 	}
 	return nil
 }
 
 type migrateGrantsCmd struct {
-	To     string `required:"" placeholder:"ROLE" help:"The role that serves: one that can log in, is no superuser and owns nothing."`
-	DryRun bool   `help:"Only print the statements."`
+	To     string `required:"" placeholder:"ROLE" help:"The role of the service. It must be able to log in, must not be a superuser, and must own nothing."`
+	DryRun bool   `help:"Print the statements without running them."`
 }
 
 // Run grants.

@@ -181,7 +181,7 @@ func (p *process) listenForOperations(ctx context.Context) (net.Listener, error)
 	}
 	l, err := server.Listen(ctx, p.cfg.OperationsListen)
 	if err != nil {
-		return nil, fmt.Errorf("operations: %w (operations_listen in the configuration chooses another place)", err)
+		return nil, fmt.Errorf("operations: %w (set another address with operations_listen in the configuration)", err)
 	}
 	return l, nil
 }

@@ -14,10 +14,10 @@ import (
 
 type reconcileCmd struct {
 	Account  string `required:"" placeholder:"NAME" help:"The configured account."`
-	From     string `required:"" placeholder:"TIME" help:"The beginning: a date (in UTC) or a time of RFC 3339."`
-	To       string `required:"" placeholder:"TIME" help:"The end, which is not part of it: as --from."`
-	File     string `placeholder:"FILE" help:"The provider's own statement, in the place of what its API lists."`
-	Compared string `placeholder:"REASON" help:"Compare nothing: write that a person has compared the span by hand, and how. Releases an account that is held after a restore."`
+	From     string `required:"" placeholder:"TIME" help:"The start: a date (in UTC) or an RFC 3339 time."`
+	To       string `required:"" placeholder:"TIME" help:"The end, in the same form; it is not part of the period."`
+	File     string `placeholder:"FILE" help:"Read the provider's statement from this file instead of calling its API."`
+	Compared string `placeholder:"REASON" help:"Compare nothing, but record that a person has compared the period, and how. This releases an account that is held after a restore."`
 	JSON     bool   `name:"json" help:"Print one JSON object instead of lines."`
 }
 

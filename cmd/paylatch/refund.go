@@ -17,15 +17,15 @@ import (
 )
 
 type refundCmd struct {
-	Create refundCreateCmd `cmd:"" help:"Refund a payment, or a part of it."`
+	Create refundCreateCmd `cmd:"" help:"Refund a payment or a part of it."`
 }
 
 type refundCreateCmd struct {
 	ID       string      `arg:"" help:"The payment attempt's id."`
-	Reason   string      `required:"" help:"Why; it is written into the audit log."`
-	Amount   *minorUnits `placeholder:"MINOR" help:"How much, in minor units; all that is left without it."`
-	Expected *minorUnits `name:"expected-refundable" placeholder:"MINOR" help:"How much must be left, or nothing is refunded."`
-	Key      string      `placeholder:"KEY" help:"The idempotency key: the same again refunds once. Without it one is made and printed."`
+	Reason   string      `required:"" help:"The reason, for the audit log."`
+	Amount   *minorUnits `placeholder:"MINOR" help:"The amount, in minor units. Default: the whole refundable amount."`
+	Expected *minorUnits `name:"expected-refundable" placeholder:"MINOR" help:"Refund nothing unless exactly this amount is refundable."`
+	Key      string      `placeholder:"KEY" help:"The idempotency key. Repeated commands with the same key refund once. Default: a new key, which is printed."`
 }
 
 // minorUnits is an amount of the command line.
@@ -35,7 +35,7 @@ type minorUnits int64
 func (m *minorUnits) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil {
-		return fmt.Errorf("must be a whole number of minor units, such as 1000 for 10.00; it was %q", text)
+		return fmt.Errorf("must be a whole number of minor units, such as 1000 for 10.00; got %q", text)
 	}
 	*m = minorUnits(n)
 	return nil

@@ -19,14 +19,14 @@ import (
 )
 
 type sandboxCmd struct {
-	Listen        string  `default:"${dev_sandbox}" placeholder:"HOST:PORT" help:"Where it listens (${default})."`
-	WebhookURL    string  `name:"webhook-url" placeholder:"URL" help:"Where its webhooks go; none: it sends none."`
-	WebhookSecret string  `placeholder:"whsec_…" help:"What its webhooks are signed with."`
-	APIKey        string  `name:"api-key" placeholder:"KEY" help:"What its callers have to send as Authorization: Bearer; none: anybody may call."`
-	PublicURL     string  `name:"public-url" placeholder:"URL" help:"Where browsers find its pages, if not where its callers do."`
-	Lose          float64 `placeholder:"SHARE" help:"Which share of its webhooks is never delivered, 0 to 1."`
-	Seed          uint64  `help:"Decides which those are."`
-	State         string  `placeholder:"FILE" help:"Where it keeps its charges; by default sandbox.journal in data_dir."`
+	Listen        string  `default:"${dev_sandbox}" placeholder:"HOST:PORT" help:"The address of the sandbox (${default})."`
+	WebhookURL    string  `name:"webhook-url" placeholder:"URL" help:"Send webhooks to this URL. Default: send no webhooks."`
+	WebhookSecret string  `placeholder:"whsec_…" help:"The secret that signs the webhooks."`
+	APIKey        string  `name:"api-key" placeholder:"KEY" help:"Require this key as Authorization: Bearer. Default: no key is required."`
+	PublicURL     string  `name:"public-url" placeholder:"URL" help:"The address of its pages for browsers, if it differs from the address for callers."`
+	Lose          float64 `placeholder:"SHARE" help:"The share of webhooks that are never delivered, 0 to 1."`
+	Seed          uint64  `help:"The seed for the choice of these webhooks."`
+	State         string  `placeholder:"FILE" help:"Keep the charges in this file. Default: sandbox.journal in data_dir."`
 }
 
 // Run serves the sandbox until a signal stops the process.
@@ -36,10 +36,10 @@ func (c *sandboxCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if (c.WebhookURL == "") != (c.WebhookSecret == "") {
-		return usageError{errors.New("--webhook-url and --webhook-secret belong together")}
+		return usageError{errors.New("set both --webhook-url and --webhook-secret, or neither")}
 	}
 	if !(c.Lose >= 0 && c.Lose <= 1) {
-		return usageError{errors.New("--lose must be 0 to 1")}
+		return usageError{errors.New("--lose must be from 0 to 1")}
 	}
 	if err := server.CheckAddress(c.Listen); err != nil {
 		return usageError{fmt.Errorf("--listen: %w", err)}

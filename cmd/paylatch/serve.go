@@ -22,7 +22,7 @@ import (
 )
 
 type serveCmd struct {
-	Role    string `enum:"all,api,worker" default:"all" help:"What this process does: api serves requests, worker what is due (reconciling, deliveries, purges), and ${default} both."`
+	Role    string `enum:"all,api,worker" default:"all" help:"The role of this process: api serves requests, worker runs background work (reconciling, deliveries, purges), ${default} does both."`
 	Migrate bool   `help:"Apply the migrations that the database lacks before serving."`
 }
 
@@ -75,7 +75,7 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 	}
 	listener, err := server.Listen(ctx, cfg.Listen)
 	if err != nil {
-		return fmt.Errorf("the API: %w (listen in the configuration, or PAYLATCH_LISTEN, chooses another place)", err)
+		return fmt.Errorf("the API: %w (set another address with listen in the configuration, or PAYLATCH_LISTEN)", err)
 	}
 	p.connections = server.Limit(listener, server.Connections(), cfg.TrustedProxies)
 	listener = p.connections
@@ -106,9 +106,9 @@ func (in *instance) prepare(ctx context.Context) error {
 	if err := in.store.Migrated(ctx); errors.Is(err, migrations.ErrBehind) {
 		return fmt.Errorf("%w, or start with --migrate", err)
 	} else if err != nil {
-		in.log.Warn().Err(err).Msg("the database does not answer yet; commands get 503 until it does, and has all migrations")
+		in.log.Warn().Err(err).Msg("the database does not respond yet; commands get 503 until it responds and has all migrations")
 	} else if err := in.guard.Tick(ctx, in.store.Marks()); err != nil {
-		in.log.Warn().Err(err).Msg("how far the database has come is not kept: a restore from a backup could go unnoticed")
+		in.log.Warn().Err(err).Msg("the database's progress could not be recorded: a restore from a backup could go unnoticed")
 	}
 	if !in.how.dev {
 		// If the database does not respond, the audit loop checks it later.
@@ -131,7 +131,7 @@ func (in *instance) demand(ctx context.Context) error {
 		return refused
 	}
 	if d := in.cfg.Database; d.Durability == config.StorageDurability {
-		in.log.Info().Str("reason", d.DurabilityReason).Msg("fsync and full_page_writes may be off: the database's storage keeps what is committed (database.durability)")
+		in.log.Info().Str("reason", d.DurabilityReason).Msg("fsync and full_page_writes may be off, because the database's storage keeps commits (database.durability)")
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 )
 
 type tokenCmd struct {
-	Sub  string         `required:"" placeholder:"ID" help:"Whom the token names: a user or a service."`
-	Role []payment.Role `required:"" placeholder:"ROLE" enum:"customer,service,support,admin" help:"What the bearer may be (${enum}); may be given again."`
+	Sub  string         `required:"" placeholder:"ID" help:"The id of the user or service that the token is for."`
+	Role []payment.Role `required:"" placeholder:"ROLE" enum:"customer,service,support,admin" help:"A role of the token (${enum}). Repeat the flag for several roles."`
 	TTL  time.Duration  `name:"ttl" default:"24h" help:"How long the token is valid."`
 }
 
@@ -37,7 +37,7 @@ func mint(cfg *config.Config, sub string, roles []payment.Role, ttl time.Duratio
 		cfg.Auth.HS256Secret = dev.TokenSecret(cfg)
 	}
 	if len(cfg.Auth.Ring()) == 0 {
-		return "", config.ValidationErrors{"auth.hs256: is needed to make tokens; those of a JWKS address come from their issuer"}
+		return "", config.ValidationErrors{"auth.hs256: is needed to make tokens; the tokens of a JWKS address come from its issuer"}
 	}
 	minter := auth.NewMinter(cfg)
 	minter.Now = now

@@ -13,8 +13,8 @@ import (
 
 type verifyCmd struct {
 	JSON  bool   `name:"json" help:"Print one JSON object with all differences instead of a table."`
-	Batch int    `default:"500" help:"How many attempts are read in one snapshot."`
-	Head  string `placeholder:"ENTRIES:HASH" help:"A head of the audit log that the service's log once named: the entry must be there, with this hash. By default the one that a service keeps in data_dir of this machine."`
+	Batch int    `default:"500" help:"Read this many attempts in one snapshot (${default})."`
+	Head  string `placeholder:"ENTRIES:HASH" help:"A head of the audit log, as the service logged it: the audit log must contain this entry with this hash. Default: the head that a service keeps in data_dir on this machine."`
 }
 
 // Run verifies all attempts and the audit log of each cell. Findings go to the output, progress to the errors.

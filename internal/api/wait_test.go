@@ -107,7 +107,7 @@ func TestPoll_invalid_wait(t *testing.T) {
 	long := w.ask("?wait=99999999999999999999", `If-None-Match: "2"`)
 	w.wait(1)
 	w.move(succeeded())
-	require.Equal(t, 200, (<-long).StatusCode, "more than 60 is taken as 60")
+	require.Equal(t, 200, (<-long).StatusCode, "a value above 60 counts as 60")
 }
 
 func TestPoll_limit(t *testing.T) {

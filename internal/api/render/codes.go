@@ -34,27 +34,27 @@ func requestKinds() []kind {
 	return []kind{
 		{
 			code: "malformed-request", status: 400,
-			meaning: "The request can't be read: its body is not one JSON object in UTF-8, or has members that are unknown or come twice, or a header or the query string is broken.",
+			meaning: "The request can't be read. Its body is not one JSON object in UTF-8, or has unknown or repeated members; or a header or the query string is malformed.",
 			detail:  "Correct the request and send it again.",
 		},
 		{
 			code: "unauthenticated", status: 401,
-			meaning: "The request has no token, or one that is not valid: expired, signed by somebody else, meant for another audience, an ID token, or of a sub that is no user's.",
+			meaning: "The request has no valid token. The token is missing, expired, signed by an unknown key, for another audience or an ID token; or its sub is not a user's id.",
 			detail:  "Get a new token and send the request with Authorization: Bearer.",
 		},
 		{
 			code: "forbidden", status: 403,
-			meaning: "The token is valid, but its role does not allow this, and then the detail names the roles that do; or what is named belongs to another user, or does not exist: a customer is not told which.",
+			meaning: "The token is valid, but its role does not allow this request; the detail then names the roles that do. Or the resource belongs to another user or does not exist; a customer does not learn which.",
 			detail:  "Use the token of the owner, or of a service that acts for the owner by On-Behalf-Of.",
 		},
 		{
 			code: "on-behalf-of-missing", status: 400,
-			meaning: "A token with the role service acts for somebody, and every command must say for whom: the user whose order it is. Nothing was begun.",
+			meaning: "A token with the role service acts for a user. Every command must name the user who owns the order. Nothing was begun.",
 			detail:  "Send the header On-Behalf-Of with the user's id.",
 		},
 		{
 			code: "not-found", status: 404, executed: true,
-			meaning: "There is nothing at this address: no such call, or no order, attempt, refund, event, discrepancy or endpoint of this id.",
+			meaning: "Nothing exists at this address: the API has no such call, or no order, attempt, refund, event, discrepancy or endpoint has this id.",
 			detail:  "Check the path and the id.",
 		},
 		{
@@ -69,7 +69,7 @@ func requestKinds() []kind {
 		},
 		{
 			code: "body-too-large", status: 413,
-			meaning: "The body is larger than the call takes (`x-max-bytes` in the contract), or of a webhook that nobody signed more than 32 KiB would be stored.",
+			meaning: "The body is larger than the call's limit (`x-max-bytes` in the contract); or the webhook is unsigned, and paylatch would have to store more than 32 KiB of it.",
 			detail:  "Send a smaller body.",
 		},
 		{
@@ -85,11 +85,11 @@ func requestKinds() []kind {
 		{
 			code: "card-number-refused", status: 422,
 			meaning: "A member of the request holds a card number in clear: 13 to 19 digits, in one piece or in groups, that begin like a card network's numbers and whose check digit is right. The member errors names it. It was not stored, logged or passed on.",
-			detail:  "Send what the provider's page or library gives in place of the card. An id that is no card number and looks like one needs more or fewer digits, or a letter within them.",
+			detail:  "Send the token that the provider's page or library returns for the card. If an id only looks like a card number, give it more or fewer digits, or a letter within them.",
 		},
 		{
 			code: "rate-limited", status: 429, retryable: true, wait: time.Second,
-			meaning: "Too many requests came in a short time, or as many as may wait at once with one status token, or as one user.",
+			meaning: "Too many requests arrived in a short time, or too many requests with one status token, or of one user, are waiting at once.",
 			detail:  "Wait as long as Retry-After says, then send the same request again.",
 		},
 	}
@@ -99,7 +99,7 @@ func failureKinds() []kind {
 	return []kind{
 		{
 			code: "internal", status: 500, retryable: true,
-			meaning: "Something went wrong here that is not the caller's doing. What it was is in the log, beside the request's id.",
+			meaning: "An error occurred in paylatch; the request did not cause it. The log has the error with the request's id.",
 			detail:  "Send the same request again with the same key. If that does not help, tell the operator the request_id.",
 		},
 		{
@@ -109,22 +109,22 @@ func failureKinds() []kind {
 		},
 		{
 			code: "storage-unavailable", status: 503, retryable: true, wait: 2 * time.Second,
-			meaning: "The database can't be reached, did not answer in time, or lacks migrations or rights. What was not on disk was not begun.",
+			meaning: "The database can't be reached, did not respond in time, or lacks migrations or privileges. Nothing was begun that was not on disk.",
 			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",
 		},
 		{
 			code: "reconciliation-required", status: 503, retryable: true, wait: time.Minute,
-			meaning: "The database was restored, and may have forgotten pays and refunds. None is begun until the providers' books were compared with it: a refund waits for its own account, a pay for all.",
-			detail:  "Nothing was begun. Wait as long as Retry-After says, then send the same request again with the same key. The operator ends this by `paylatch reconcile`.",
+			meaning: "The database was restored, and may have lost payments and refunds. New ones wait until the database is reconciled with the providers' books: a refund waits for its own account, a payment for all accounts.",
+			detail:  "Nothing was begun. Wait as long as Retry-After says, then send the same request again with the same key. The operator ends the wait with `paylatch reconcile`.",
 		},
 		{
 			code: "account-paused", status: 503, retryable: true, wait: time.Minute,
-			meaning: "The operator has paused the pays of this account (enabled: webhooks in its configuration). What was begun by it goes on.",
+			meaning: "The operator has paused new payments of this account (enabled: webhooks in its configuration). Payments that have begun continue.",
 			detail:  "Nothing was begun. Name another account, with a new key, or wait as long as Retry-After says and send the same request again with the same key.",
 		},
 		{
 			code: "overloaded", status: 503, retryable: true, wait: time.Second,
-			meaning: "More is coming in than can be worked off at the moment.",
+			meaning: "More requests arrive than paylatch can process at the moment.",
 			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",
 		},
 	}
@@ -134,8 +134,8 @@ func keyKinds() []kind {
 	return []kind{
 		{
 			code: "idempotency-key-missing", status: 400,
-			meaning: "Every command needs a key of its own, so that it is executed once however often it is sent.",
-			detail:  "Send the header Idempotency-Key with a new random value for each intention, and the same value when you repeat it.",
+			meaning: "Every command needs a key of its own. The key ensures that the command is executed once, even if it is sent several times.",
+			detail:  "Send the header Idempotency-Key with a new random value for each command, and with the same value when you repeat the command.",
 		},
 		{
 			code: "idempotency-key-invalid", status: 400,
@@ -159,7 +159,7 @@ func keyKinds() []kind {
 		},
 		{
 			code: "quota-exceeded", status: 429, retryable: true,
-			meaning: "This user has sent more new keys than the quota allows. Repeating an earlier request costs nothing.",
+			meaning: "This user has sent more new keys than the quota allows. A repeated request does not count.",
 			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",
 		},
 	}
@@ -171,21 +171,21 @@ func methodKinds() []kind {
 		{
 			code: "account-not-offered", status: 403,
 			meaning: "A customer's token named an account that the configuration does not offer to customers. The key was not used up.",
-			detail:  "Leave account out to pay by the default one, or have the shop's backend pay.",
+			detail:  "Leave account out to pay with the default account, or let the shop's backend send the payment.",
 		},
 		{
 			code: "stored-payment-method", status: 422,
-			meaning: "The token is that of a payment method which the provider keeps: whoever knows it could charge it. It is taken only from the merchant's backend, which says that it is stored.",
+			meaning: "The token belongs to a payment method that the provider stores. Anybody who knows the token could charge it, so paylatch accepts it only from the merchant's backend, with payment_method.stored: true.",
 			detail:  "Let the backend pay with payment_method.stored: true and the customer's own reference, or use a token that the customer has just given.",
 		},
 		{
 			code: "payment-method-not-yours", status: 403,
-			meaning: "There is no stored payment method of this name at the provider, or it belongs to another customer than customer.reference says. Nothing was charged.",
-			detail:  "Name the customer by customer.reference as the provider knows them, and one of their own stored payment methods.",
+			meaning: "The provider has no stored payment method with this token, or the payment method does not belong to the customer in customer.reference. Nothing was charged.",
+			detail:  "Send the provider's reference of the customer as customer.reference, and the token of one of that customer's stored payment methods.",
 		},
 		{
 			code: "provider-unavailable", status: 503, retryable: true, wait: 2 * time.Second,
-			meaning: "The provider has to be asked whose the stored payment method is, and does not answer. Nothing was begun.",
+			meaning: "paylatch must ask the provider which customer the stored payment method belongs to, and the provider does not respond. Nothing was begun.",
 			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",
 		},
 	}
@@ -195,75 +195,75 @@ func paymentKinds() []kind {
 	return []kind{
 		{
 			code: "order-exists", status: 409, executed: true,
-			meaning: "The order's id is taken, by an order with other content or of another user.",
+			meaning: "Another order has this id. It has other content or belongs to another user.",
 			detail:  "Choose another order_id, or leave it out to get one.",
 		},
 		{
 			code: "order-already-paid", status: 409, executed: true,
-			meaning: "The order is paid. Or an attempt that had failed turned out to hold money, in whatever currency: then the member attempt shows it, and what to tell the customer is: " +
-				payment.LateMoneyText + " Either way the order is not charged twice.",
+			meaning: "The order is paid. Or a failed attempt turned out to hold money, in any currency. The member attempt then shows it, and the shop should tell the customer: " +
+				payment.LateMoneyText + " In both cases the order is not charged twice.",
 			detail: "Read the order and show it as paid.",
 		},
 		{
 			code: "order-cancelled", status: 409, executed: true,
-			meaning: "The order was cancelled, or is just being cancelled.",
+			meaning: "The order is cancelled or is being cancelled.",
 			detail:  "Create a new order.",
 		},
 		{
 			code: "payment-in-progress", status: 409,
-			meaning: "Another payment of this order is under way, perhaps in another window, or money may still be held for one that has failed: " +
+			meaning: "Another payment of this order is under way, perhaps in another window. Or money may still be held for a failed payment: " +
 				"then the same request may be sent again later. The member attempt shows it. The key was not used up.",
 			detail: "Follow the attempt in the member attempt; pay again only if it fails.",
 		},
 		{
 			code: "attempt-final", status: 409, executed: true,
-			meaning: "The attempt has succeeded or failed, and that does not change any more.",
-			detail:  "Read the attempt. To give money back, refund it.",
+			meaning: "The attempt has succeeded or failed. This result is final.",
+			detail:  "Read the attempt. To return money to the customer, refund it.",
 		},
 		{
 			code: "attempt-not-completable", status: 409,
-			meaning: "There is nothing to complete: the attempt does not wait for its customer, or its provider takes nothing more than the pay.",
+			meaning: "There is nothing to complete. The attempt does not wait for its customer, or its provider accepts no details after the pay request.",
 			detail:  "Read the attempt and do what its stage says.",
 		},
 		{
 			code: "attempt-not-capturable", status: 409,
-			meaning: "There is no authorised money to capture: the attempt is not authorised yet, or no longer.",
+			meaning: "There is no authorised money to capture. The attempt is not authorised yet, or is no longer authorised.",
 			detail:  "Read the attempt and confirm it when its stage is authorized.",
 		},
 		{
 			code: "capture-exceeds-authorization", status: 409, executed: true,
-			meaning: "More was to be captured than was authorised.",
+			meaning: "The amount to capture is larger than the authorised amount.",
 			detail:  "Confirm with a smaller amount and a new key.",
 		},
 		{
 			code: "attempt-not-refundable", status: 409,
-			meaning: "The attempt holds no money that could be paid back.",
+			meaning: "The attempt holds no money that can be refunded.",
 			detail:  "Read the attempt; it can be refunded once it has captured money.",
 		},
 		{
 			code: "refund-exceeds-payment", status: 409, executed: true,
-			meaning: "More was to be refunded than is left, refunds that are under way included.",
-			detail:  "Read the attempt and refund at most what is left, with a new key.",
+			meaning: "The amount is larger than the refundable amount. Refunds under way reduce the refundable amount.",
+			detail:  "Read the attempt and refund at most the refundable amount, with a new key.",
 		},
 		{
 			code: "cursor-expired", status: 410,
-			meaning: "Events behind this cursor are not kept any more: they were never read from here. Or, with restart_after, the database was restored to a time before the cursor.",
-			detail:  "Compare what you have with the orders that changed since, then read from the oldest event: leave after out.",
+			meaning: "Events after this cursor were deleted before this reader read them. Or, with restart_after, the database was restored to a time before the cursor.",
+			detail:  "Compare your data with the orders that have changed since. Then leave after out, to read from the oldest event.",
 		},
 		{
 			code: "dispute-open", status: 409,
-			meaning: "A dispute of this payment is open: the bank may give the customer the same money, and a refund beside it is lost where it does.",
-			detail:  "Look at the dispute. If the money is to be refunded all the same, send acknowledge_dispute: true with a new key.",
+			meaning: "A dispute of this payment is open. The bank may return the same money to the customer; a refund would then pay the customer twice.",
+			detail:  "Read the dispute. To refund the money nevertheless, send acknowledge_dispute: true with a new key.",
 		},
 		{
 			code: "payment-ambiguous", status: 409,
 			meaning: "Several payments of this attempt hold money: the customer was charged more than once.",
-			detail:  "Send provider_payment_id: the payment that is to be refunded.",
+			detail:  "Send the provider_payment_id of the payment to refund.",
 		},
 		{
 			code: "refundable-changed", status: 412,
-			meaning: "Another amount is left to refund than expected_refundable says: somebody else has refunded meanwhile.",
-			detail:  "Read the attempt and decide anew.",
+			meaning: "The refundable amount differs from expected_refundable: somebody else has made a refund meanwhile.",
+			detail:  "Read the attempt and decide again.",
 		},
 	}
 }
@@ -272,57 +272,57 @@ func webhookKinds() []kind {
 	return []kind{
 		{
 			code: "unknown-account", status: 404,
-			meaning: "No account of this name receives webhooks here.",
+			meaning: "No account with this name receives webhooks.",
 			detail:  "Check the address that is registered at the provider against the configured accounts.",
 		},
 		{
 			code: "webhooks-paused", status: 503, retryable: true, wait: time.Minute,
-			meaning: "The operator has paused the webhooks of this account (enabled: pays in its configuration). Nothing of the delivery was kept.",
-			detail:  "Send it again as long as Retry-After says, or later; the operator sets enabled to all, or leaves it out, to take webhooks again.",
+			meaning: "The operator has paused the webhooks of this account (enabled: pays in its configuration). The delivery was not stored.",
+			detail:  "Wait as long as Retry-After says, then send the delivery again. To accept webhooks again, the operator sets enabled to all or leaves it out.",
 		},
 		{
 			code: "webhook-signature-missing", status: 401,
-			meaning: "The delivery carries no signature. Nothing of it was kept.",
+			meaning: "The delivery has no signature. It was not stored.",
 			detail:  "Send the delivery as the provider signs it.",
 		},
 		{
 			code: "webhook-signature-malformed", status: 400,
-			meaning: "The header or field with the signature is not of the form that the provider documents. Nothing of it was kept.",
+			meaning: "The header or field with the signature does not have the form that the provider documents. The delivery was not stored.",
 			detail:  "Check that the account is of the right kind and that no proxy changes headers.",
 		},
 		{
 			code: "webhook-signature-invalid", status: 401,
-			meaning: "No configured secret made this signature over exactly these bytes. Nothing of it was taken in. It is kept for a day, encrypted, and verified again if the account's secrets change.",
+			meaning: "No configured secret produces this signature for exactly this body. The delivery was not processed. paylatch keeps it encrypted for a day, and verifies it again if the account's secrets change.",
 			detail:  "Check the account's secrets, and that no proxy changes the body.",
 		},
 		{
 			code: "webhook-too-old", status: 400,
-			meaning: "The delivery was signed longer ago than the provider's tolerance allows. Nothing of it was kept.",
-			detail:  "Send it anew with a fresh signature; check the clocks.",
+			meaning: "The delivery's signature is older than the provider's tolerance allows. The delivery was not stored.",
+			detail:  "Send the delivery again with a new signature, and check the clocks.",
 		},
 		{
 			code: "webhook-replayed", status: 400,
-			meaning: "The id of the delivery came before with another body. The provider's signature covers only a checksum of the body, so this one was made for the signature of the other. Nothing of it was kept.",
-			detail:  "Send it anew with an id of its own and a fresh signature.",
+			meaning: "An earlier delivery had this id and another body. The provider's signature covers only a checksum of the body, so this body was made to fit the signature of the other. The delivery was not stored.",
+			detail:  "Send the delivery again with an id of its own and a new signature.",
 		},
 		{
 			code: "webhook-too-new", status: 400,
-			meaning: "The delivery was signed in the future. Nothing of it was kept.",
+			meaning: "The time of the delivery's signature is in the future. The delivery was not stored.",
 			detail:  "Check the clocks on both sides.",
 		},
 		{
 			code: "webhook-sender-refused", status: 403,
-			meaning: "The sender's address is not one of the provider's, or not among the account's allowed_ips. Nothing of it was kept.",
+			meaning: "The sender's address is not an address of the provider, or is not in the account's allowed_ips. The delivery was not stored.",
 			detail:  "Check allowed_ips and the trusted proxies in the configuration.",
 		},
 		{
 			code: "webhook-payload-invalid", status: 400,
-			meaning: "The body is not what the provider documents. Nothing of it was kept.",
+			meaning: "The body does not have the form that the provider documents. The delivery was not stored.",
 			detail:  "Check that the account is of the right kind.",
 		},
 		{
 			code: "webhook-verification-unavailable", status: 503, retryable: true, wait: 30 * time.Second,
-			meaning: "The signature can't be checked at the moment, because a certificate can't be fetched. Nothing was learnt about the sender.",
+			meaning: "The signature can't be checked at the moment, because a certificate can't be fetched. The sender was neither accepted nor rejected.",
 			detail:  "Send the same delivery again.",
 		},
 	}

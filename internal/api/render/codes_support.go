@@ -4,58 +4,58 @@ func supportKinds() []kind {
 	return []kind{
 		{
 			code: "discrepancy-already-resolved", status: 409,
-			meaning: "The discrepancy was resolved before, in another way. What was decided stays.",
+			meaning: "The discrepancy was already resolved in another way. That resolution stays.",
 			detail:  "Read the discrepancy to see who resolved it, how and why.",
 		},
 		{
 			code: "discrepancy-assigned", status: 409,
-			meaning: "The discrepancy is assigned to another person than the request expects. Without expected_assignee only what is unassigned, or the caller's own, is assigned.",
-			detail:  "Read the discrepancy; to take it over, send expected_assignee with its assignee, or null where it has none.",
+			meaning: "The discrepancy is assigned to another person than the request expects. Without expected_assignee, a discrepancy can be assigned only if it is unassigned or the caller's own.",
+			detail:  "Read the discrepancy. To take it over, send its assignee as expected_assignee, or null if it is unassigned.",
 		},
 		{
 			code: "attempt-not-pending", status: 409,
-			meaning: "Paid and not_paid move a pending attempt, or the pending refund that is asked about. This discrepancy's is final, or it has none.",
-			detail:  "Read the attempt and its refunds; resolve the discrepancy as accepted or refunded_elsewhere, or refund the money.",
+			meaning: "The resolutions paid and not_paid need a pending attempt or refund. The attempt or refund of this discrepancy is final, or the discrepancy has none.",
+			detail:  "Read the attempt and its refunds. Resolve the discrepancy as accepted or refunded_elsewhere, or refund the money.",
 		},
 		{
 			code: "attempt-holds-money", status: 409,
-			meaning: "The provider says that it took money for this attempt, so it can't be called not paid.",
+			meaning: "The provider reports that it captured money for this attempt, so the discrepancy can't be resolved as not_paid.",
 			detail:  "Refund the money first, or resolve the discrepancy as paid.",
 		},
 		{
 			code: "event-unreadable", status: 409,
-			meaning: "What is stored of the event has a form that this version can't read. Its bytes are kept as they came.",
-			detail:  "Read the event's bytes, compare with the provider's dashboard, and replay it with a version that can read it.",
+			meaning: "The stored event has a format that this version can't read. Its bytes are kept unchanged.",
+			detail:  "Read the event's bytes and compare them with the provider's dashboard. Replay the event with a version that can read it.",
 		},
 		{
 			code: "resolution-not-possible", status: 422,
-			meaning: "The resolution would leave an attempt, a refund or money that nobody looks at any more; or the provider was asked about what is called paid, or would be freed for another move, and contradicts it.",
-			detail:  "Read the discrepancy: its member resolutions says what it can be resolved as, and what each does.",
+			meaning: "The resolution would leave an attempt, a refund or money without further checks. Or paylatch asked the provider about a payment that the resolution calls paid, or would release for another operation, and the provider contradicts it.",
+			detail:  "Read the discrepancy. Its member resolutions lists the possible resolutions and their effects.",
 		},
 		{
 			code: "job-running", status: 409,
-			meaning: "One act on many events, and one on many discrepancies, is under way at a time. Another one of this kind has not ended.",
-			detail:  "Read that job and wait for its end, or stop it, and send the request again.",
+			meaning: "At most one bulk job on events and one bulk job on discrepancies can run at a time. A job of this kind is still running.",
+			detail:  "Read that job. Wait for its end or stop it, then send the request again.",
 		},
 		{
 			code: "second-person-needed", status: 409,
-			meaning: "Nothing is decided about money on one person's word, so a second person has to agree: to a resolution for which the provider can't be asked, to a payment that bears no mark of ours or is of another amount, to how a discrepancy is closed that your own resolution opened, or to a refund that you asked for. People who came in by different doors (the console, an issuer of tokens, HS256) count as one person, unless both doors name people by the same claim.",
-			detail:  "Have another member of the staff look: it takes the same resolution with the same provider_payment_id, a resolution by another person than the one that opened it, or an admin's approval of the refund.",
+			meaning: "One person alone can't decide about money, so a second person must agree. This holds for a resolution that paylatch can't check at the provider, a payment that has no mark of paylatch or has another amount, a discrepancy that your own resolution opened, and a refund that you requested. People who signed in by different ways (the console, an issuer of tokens, HS256) count as one person, unless both ways name people by the same claim.",
+			detail:  "Ask another member of the staff. For a proposed resolution, they send the same resolution with the same provider_payment_id. A discrepancy that your resolution opened, they resolve themselves. For a refund, an admin approves the request.",
 		},
 		{
 			code: "refund-request-decided", status: 409,
-			meaning: "The request for a refund was approved or declined before, in another way. What was decided stays.",
-			detail:  "Read the request to see who decided it and why. If a refund is due all the same, ask for it anew.",
+			meaning: "The refund request was already decided in another way. That decision stays.",
+			detail:  "Read the request to see who decided it and why. If a refund is still due, request it again.",
 		},
 		{
 			code: "provider-payment-id-required", status: 422,
-			meaning: "An attempt is called paid by the payment that a person found at the provider, a refund by the refund.",
+			meaning: "The resolution paid needs the provider's id of the payment that a person found at the provider, or of the refund if the discrepancy is about a refund.",
 			detail:  "Send provider_payment_id, as the provider's dashboard shows it.",
 		},
 		{
 			code: "provider-payment-taken", status: 409,
-			meaning: "The payment with this id pays for another attempt, or the refund with it is another one. One can't count twice.",
-			detail:  "Search for the id to see what it belongs to, and look for this attempt's own payment, or for this refund, in the dashboard.",
+			meaning: "The payment with this id belongs to another attempt, or the refund with this id is another refund. A payment or refund can't count twice.",
+			detail:  "Search for the id to see what it belongs to. Then find this attempt's payment, or this refund, in the provider's dashboard.",
 		},
 	}
 }

@@ -112,7 +112,7 @@ func ParseWait(wait, prefer *string) (time.Duration, string, error) {
 	case wait != nil:
 		seconds, ok := waitSeconds(*wait)
 		if !ok {
-			return 0, "", &payment.ValidationError{Fields: []payment.FieldError{{Field: "wait", Message: "must be a whole number of seconds; more than 60 is taken as 60"}}}
+			return 0, "", &payment.ValidationError{Fields: []payment.FieldError{{Field: "wait", Message: "must be a whole number of seconds; a value above 60 counts as 60"}}}
 		}
 		return time.Duration(seconds) * time.Second, "", nil
 	case prefer != nil:

@@ -42,7 +42,7 @@ func TestDoctor(t *testing.T) {
 	for _, fine := range []string{"ok     database\n", "ok     migrations\n", "ok     notices\n", "ok     account sandbox\n"} {
 		require.Contains(t, printed, fine)
 	}
-	for _, hurts := range []string{"fsync is off there", "the role postgres may change the audit log", "the same secret is that of accounts[2].webhook_secrets"} {
+	for _, hurts := range []string{"fsync is off, so", "the role postgres may change the audit log", "the same secret is configured in accounts[2].webhook_secrets"} {
 		require.Contains(t, printed, hurts)
 	}
 	for _, hidden := range []string{secret, sandboxSecret, stripeSecret, partnerSecret} {

@@ -61,7 +61,7 @@ func TestDurableOrRefused(t *testing.T) {
 	refusesWith(t, append(production(shared), stored...), "synchronous_commit")
 	kept := append(production(testdb.With(t, shared, "synchronous_commit", "on")), stored...)
 	p = start(t, t.TempDir(), kept, "serve")
-	p.says(t, "fsync and full_page_writes may be off: the database's storage keeps what is committed (database.durability)")
+	p.says(t, "fsync and full_page_writes may be off, because the database's storage keeps commits (database.durability)")
 	p.says(t, "serving")
 	examined := start(t, t.TempDir(), kept, "doctor")
 	within(t, "the end of the doctor", examined.done)

@@ -239,7 +239,7 @@ func TestFailoverThatLostNothing(t *testing.T) {
 				require.Zero(t, p.holds(t))
 				p.follow(t, former)
 			}
-			services[0].says(t, "the database server that has taken over lost nothing: each process has found its last commits, and pays go on")
+			services[0].says(t, "the database server that has taken over lost nothing: each process has found its last commits, and payments continue")
 			t.Logf("pays went on after %v", took)
 			r.db.Reset()
 			for _, l := range all {

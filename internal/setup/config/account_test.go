@@ -27,30 +27,30 @@ func TestAccountMistakes(t *testing.T) {
 		"name":                {"- {name: A_1, kind: stripe, api_key: k}", config.ValidationErrors{"accounts[0].name: must be 1 to 64 of a–z, 0–9 and -"}},
 		"no name":             {"- {kind: stripe, api_key: k}", config.ValidationErrors{"accounts[0].name: must be 1 to 64 of a–z, 0–9 and -"}},
 		"name twice":          {"- {name: a, kind: stripe, api_key: k}\n- {name: a, kind: standard, webhook_secrets: [" + webhook + "]}", config.ValidationErrors{"accounts[1].name: an earlier account has the same name; choose another"}},
-		"useless":             {"- {name: a, kind: stripe}", config.ValidationErrors{"accounts[0]: is of no use as it is: the kind stripe needs webhook_secrets to take webhooks, api_key to charge"}},
+		"useless":             {"- {name: a, kind: stripe}", config.ValidationErrors{"accounts[0]: can neither take webhooks nor charge: the kind stripe needs webhook_secrets to take webhooks, api_key to charge"}},
 		"half":                {"- {name: a, kind: adyen, api_key: k}", config.ValidationErrors{"accounts[0].merchant_account: is needed beside api_key"}},
 		"half, three":         {"- {name: a, kind: gopay, client_id: c}", config.ValidationErrors{"accounts[0].client_secret: is needed beside client_id", "accounts[0].goid: is needed beside client_id"}},
 		"shared":              {"- {name: a, kind: cloudpayments, public_id: p}", config.ValidationErrors{"accounts[0].webhook_secrets: is needed beside public_id"}},
 		"address":             {"- {name: a, kind: square, webhook_secrets: [s]}", config.ValidationErrors{"accounts[0].public_url: is needed beside webhook_secrets"}},
-		"of another":          {"- {name: a, kind: stripe, api_key: k, shop_id: s}", config.ValidationErrors{"accounts[0].shop_id: means nothing to the kind stripe; remove it"}},
-		"secret for GET":      {"- {name: a, kind: yookassa, api_key: k, shop_id: s, webhook_secrets: [x]}", config.ValidationErrors{"accounts[0].webhook_secrets: means nothing to the kind yookassa; remove it"}},
+		"of another":          {"- {name: a, kind: stripe, api_key: k, shop_id: s}", config.ValidationErrors{"accounts[0].shop_id: is no key of the kind stripe; remove it"}},
+		"secret for GET":      {"- {name: a, kind: yookassa, api_key: k, shop_id: s, webhook_secrets: [x]}", config.ValidationErrors{"accounts[0].webhook_secrets: is no key of the kind yookassa; remove it"}},
 		"basic auth":          {"- {name: a, kind: adyen, webhook_secrets: [0a], basic_auth: {user: u}}", config.ValidationErrors{"accounts[0].basic_auth: needs both user and password"}},
 		"basic auth, a text":  {"- {name: a, kind: adyen, webhook_secrets: [0a], basic_auth: u}", config.ValidationErrors{"accounts[0].basic_auth: must be a mapping (key: value)"}},
 		"basic auth, a slip":  {"- {name: a, kind: adyen, webhook_secrets: [0a], basic_auth: {user: u, password: p, pasword: p}}", config.ValidationErrors{"accounts[0].basic_auth.pasword: no such key; did you mean password?"}},
-		"basic auth, of none": {"- {name: a, kind: stripe, api_key: k, basic_auth: {user: u, password: p}}", config.ValidationErrors{"accounts[0].basic_auth: means nothing to the kind stripe; remove it"}},
+		"basic auth, of none": {"- {name: a, kind: stripe, api_key: k, basic_auth: {user: u, password: p}}", config.ValidationErrors{"accounts[0].basic_auth: is no key of the kind stripe; remove it"}},
 		"a list":              {"- {name: a, kind: stripe, api_key: [k], webhook_secrets: [s]}", config.ValidationErrors{"accounts[0].api_key: must be a single value"}},
-		"refunds nothing":     {"- {name: a, kind: stripe, webhook_secrets: [s], late_success: auto_refund}", config.ValidationErrors{"accounts[0].late_success: must be manual: paylatch can't send a refund by this account, since its kind has no refunds here, or the keys for calls are missing"}},
+		"refunds nothing":     {"- {name: a, kind: stripe, webhook_secrets: [s], late_success: auto_refund}", config.ValidationErrors{"accounts[0].late_success: must be manual: paylatch can't send a refund by this account, because its kind does not support refunds, or the keys for calls are missing"}},
 		"late":                {"- {name: a, kind: stripe, api_key: k, late_success: auto}", config.ValidationErrors{"accounts[0].late_success: must be one of manual, auto_refund"}},
 		"foreign":             {"- {name: a, kind: stripe, api_key: k, foreign: counts}", config.ValidationErrors{"accounts[0].foreign: must be one of count, review; did you mean count?"}},
 		"foreign, at once":    {"- {name: a, kind: stripe, api_key: k, foreign_after: 0s}", config.ValidationErrors{"accounts[0].foreign_after: must be longer than 0 and at most 720h, such as 10m"}},
 		"foreign, too late":   {"- {name: a, kind: stripe, api_key: k, foreign_after: 721h}", config.ValidationErrors{"accounts[0].foreign_after: must be longer than 0 and at most 720h, such as 10m"}},
 		"enabled":             {"- {name: a, kind: stripe, api_key: k, enabled: pay}", config.ValidationErrors{"accounts[0].enabled: must be one of pays, webhooks, all; did you mean pays?"}},
-		"pays, of none":       {"- {name: a, kind: standard, webhook_secrets: [" + webhook + "], enabled: pays}", config.ValidationErrors{"accounts[0].enabled: pays is of no use: the account can't charge"}},
+		"pays, of none":       {"- {name: a, kind: standard, webhook_secrets: [" + webhook + "], enabled: pays}", config.ValidationErrors{"accounts[0].enabled: must not be pays: the account can't charge"}},
 		"capture":             {"- {name: a, kind: adyen, webhook_secrets: [0a], capture: auto}", config.ValidationErrors{"accounts[0].capture: must be one of manual, automatic"}},
 		"currency":            {"- {name: a, kind: tbank, terminal_key: k, webhook_secrets: [s], currency: rub}", config.ValidationErrors{"accounts[0].currency: must be a currency of ISO 4217 in upper case, such as RUB"}},
 		"no currency":         {"- {name: a, kind: robokassa, merchant_login: k, password1: p, webhook_secrets: [s], currency: ZZZ}", config.ValidationErrors{"accounts[0].currency: must be a currency of ISO 4217 in upper case, such as RUB"}},
 		"url":                 {"- {name: a, kind: stripe, api_key: k, base_url: 'localhost:1'}", config.ValidationErrors{"accounts[0].base_url: must be an address that begins with https:// or http://"}},
-		"roots":               {"- {name: a, kind: standard, webhook_secrets: [whsec_no]}", config.ValidationErrors{"accounts[0]: webhooks can't be checked with it: "}},
+		"roots":               {"- {name: a, kind: standard, webhook_secrets: [whsec_no]}", config.ValidationErrors{"accounts[0]: can't verify webhooks: "}},
 		"unknown key":         {"- {name: a, kind: stripe, apikey: k, api_key: k}", config.ValidationErrors{"accounts[0].apikey: no such key; did you mean api_key?"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestEveryKindCanBeConfigured(t *testing.T) {
 			require.True(t, c.Accounts[0].CanCharge())
 
 			m := validationErrors(t, base+"- {name: a, kind: "+kind+"}")
-			require.Contains(t, m[0], "accounts[0]: is of no use as it is: the kind "+kind+" needs ")
+			require.Contains(t, m[0], "accounts[0]: can neither take webhooks nor charge: the kind "+kind+" needs ")
 		})
 	}
 }

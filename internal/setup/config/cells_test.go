@@ -62,15 +62,15 @@ func TestCells(t *testing.T) {
 func TestCellsAreChecked(t *testing.T) {
 	t.Parallel()
 	for change, want := range map[string]string{
-		"number: 7>number: 1":    "cells[1].number: an earlier cell has the same",
+		"number: 7>number: 1":    "cells[1].number: an earlier cell has the same number",
 		"number: 7>number: 0":    "cells[1].number: must be 1 to 1023",
 		"number: 7>number: 1024": "cells[1].number: must be 1 to 1023",
 		"number: 7, database_url: \"postgres://u:p@db7/paylatch\",>number: 7,": "cells[1].database_url: is missing",
 		"postgres://u:p@db7/paylatch>mysql://db7":                              "cells[1].database_url: must be postgres://",
 		"postgres://u:p@standby7/paylatch>mysql://db7":                         "cells[1].read_url: must be postgres://",
-		"[us-]>[eu-2]":            "cells[1].order_prefixes[0]: an earlier prefix begins with this one",
-		"[us-]>[e]":               "cells[1].order_prefixes[0]: an earlier prefix begins with this one",
-		"[us-]>[or]":              "cells[1].order_prefixes[0]: ord_ begins the ids",
+		"[us-]>[eu-2]":            "cells[1].order_prefixes[0]: overlaps with an earlier prefix",
+		"[us-]>[e]":               "cells[1].order_prefixes[0]: overlaps with an earlier prefix",
+		"[us-]>[or]":              "cells[1].order_prefixes[0]: overlaps with ord_, the prefix of order ids",
 		"[us-]>[\"a b\"]":         "cells[1].order_prefixes[0]: must be 1 to 64",
 		"us, cell: 7>us, cell: 8": "accounts[2].cell: must be the number of one of cells, or 0",
 		"us, cell: 7>us, cell: 1": "cells[0].default_account: several accounts of the cell can charge; name one of eu, us",

@@ -16,13 +16,13 @@ func (r *report) service(c *Config) {
 		r.add("database_url", "is missing: name a PostgreSQL, as postgres://user:password@host/database; only `paylatch dev` brings its own")
 	}
 	if len(c.EncryptionKeys) == 0 {
-		r.add("encryption_keys", "there is none; add [{id: k1, key: …}] with what `openssl rand -base64 32` prints, and keep it with the backups")
+		r.add("encryption_keys", "is missing: add [{id: k1, key: …}] with the output of `openssl rand -base64 32`, and keep a copy with the backups")
 	}
 	if len(c.Auth.Ring()) == 0 && len(c.Issuers()) == 0 && !r.touches("auth") {
 		r.add("auth", "set hs256 or jwks_url (or issuers, each with one), or both: without them no token can be checked")
 	}
 	if len(c.Accounts) == 0 {
-		r.add("accounts", "there is none; name at least one account at a provider")
+		r.add("accounts", "is missing: configure at least one account at a provider")
 	}
 	if able := c.chargeable(0); c.DefaultAccount == "" && len(able) > 1 {
 		r.add("default_account", "several accounts can charge; name one of %s", strings.Join(able, ", "))
@@ -71,7 +71,7 @@ func (r *report) addresses(c *Config) {
 		r.add("operations_listen", "must be host:port, such as 127.0.0.1:9091 or :9091")
 	}
 	if c.OperationsListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
-		r.add("operations_listen", "is that of listen; choose another, or leave it out")
+		r.add("operations_listen", "is the same address as listen; choose another, or leave it out")
 	}
 }
 
@@ -107,7 +107,7 @@ func (r *report) auth(c *Config) {
 		key := index("auth.issuers", i)
 		r.issuer(key, of, c)
 		if slices.Contains(names, of.Issuer) || c.Auth.JWKSURL != "" && of.Issuer == c.Auth.Issuer {
-			r.add(key+".issuer", "an earlier issuer has the same; its tokens would be checked by the first")
+			r.add(key+".issuer", "is the same as an earlier issuer's, which would check the tokens of both; remove it")
 		}
 		names = append(names, of.Issuer)
 		if len(of.Roles) == 0 {
@@ -137,7 +137,7 @@ func (r *report) issuer(key string, of Issuer, c *Config) {
 	}
 	switch of.Audience {
 	case "":
-		r.add(key+".audience", "is needed beside jwks_url: without it a token that was issued for another service is taken here; register a name for this service at the issuer")
+		r.add(key+".audience", "is needed beside jwks_url: without it a token for another service would be accepted; register a name for this service at the issuer")
 	case c.Console.OIDC.ClientID:
 		r.add(key+".audience", "is console.oidc.client_id, so that the ID tokens of the console's sign-ins would pass for access tokens; register a name for the API of its own")
 	}
@@ -156,10 +156,10 @@ func (r *report) console(o OIDC) {
 	r.url("console.oidc.issuer", o.Issuer)
 	r.url("console.oidc.redirect_url", o.RedirectURL)
 	if o.ClientID == "" {
-		r.add("console.oidc.client_id", "is missing: the provider does not know who asks without it")
+		r.add("console.oidc.client_id", "is missing: without it the provider can't identify paylatch")
 	}
 	if !strings.HasSuffix(o.RedirectURL, callback) {
-		r.add("console.oidc.redirect_url", "must be the address of this service as browsers see it, with %s at its end", callback)
+		r.add("console.oidc.redirect_url", "must be the address of this service for browsers, and end with %s", callback)
 	}
 	if !slices.Contains(o.Scopes, "openid") {
 		r.add("console.oidc.scopes", "must hold openid")

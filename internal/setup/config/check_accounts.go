@@ -67,7 +67,7 @@ func (r *report) cells(c *Config) {
 		case of.Number < 1 || of.Number >= 1<<payment.CellBits:
 			r.add(key+".number", "must be 1 to %d", 1<<payment.CellBits-1)
 		case slices.Contains(numbers, of.Number):
-			r.add(key+".number", "an earlier cell has the same; choose another")
+			r.add(key+".number", "an earlier cell has the same number; choose another")
 		}
 		numbers = append(numbers, of.Number)
 		if of.DatabaseURL == "" {
@@ -96,9 +96,9 @@ func (r *report) orderPrefix(key, prefix string, earlier []string) {
 	case !orderPrefix.MatchString(prefix):
 		r.add(key, "must be 1 to 64 of the characters of an order_id: A–Z, a–z, 0–9 and . _ : -")
 	case slices.ContainsFunc(earlier, overlaps):
-		r.add(key, "an earlier prefix begins with this one, or this one with it: an order_id must lead to one cell")
+		r.add(key, "overlaps with an earlier prefix: each order_id must lead to one cell")
 	case overlaps(payment.OwnOrderPrefix):
-		r.add(key, "%s begins the ids of orders that paylatch makes, which bear their cell; choose another", payment.OwnOrderPrefix)
+		r.add(key, "overlaps with %s, the prefix of order ids that paylatch creates; choose another", payment.OwnOrderPrefix)
 	}
 }
 
@@ -132,7 +132,7 @@ func (r *report) account(key string, a Account) {
 	r.oneOf(key+".late_success", a.LateSuccess, "manual", "auto_refund")
 	r.oneOf(key+".second_hold", a.SecondHold, "cancel", "review")
 	if a.LateSuccess == "auto_refund" && !a.refunds() {
-		r.add(key+".late_success", "must be manual: paylatch can't send a refund by this account, since its kind has no refunds here, or the keys for calls are missing")
+		r.add(key+".late_success", "must be manual: paylatch can't send a refund by this account, because its kind does not support refunds, or the keys for calls are missing")
 	}
 	r.oneOf(key+".enabled", a.Enabled, enabledPays, enabledWebhooks, enabledAll)
 	r.foreign(key, a)
@@ -149,11 +149,11 @@ func (r *report) account(key string, a Account) {
 	r.natural(key+".rate_limit.per_second", a.RateLimit.PerSecond)
 	r.natural(key+".rate_limit.burst", a.RateLimit.Burst)
 	if a.RateLimit.Burst > 0 && a.RateLimit.PerSecond == 0 {
-		r.add(key+".rate_limit.burst", "means nothing without per_second")
+		r.add(key+".rate_limit.burst", "has no effect without per_second")
 	}
 	for _, field := range a.present() {
 		if !understands(k, field) {
-			r.add(key+"."+field, "means nothing to the kind %s; remove it", a.Kind)
+			r.add(key+"."+field, "is no key of the kind %s; remove it", a.Kind)
 		}
 	}
 	currency := string(a.Fields[webhooks.CurrencyKey().Name])
@@ -207,10 +207,10 @@ func (r *report) complete(key string, a Account, k provider.Kind) {
 		}
 	}
 	if !a.CanCharge() && !a.TakesWebhooks() && !r.touches(key) {
-		r.add(key, "is of no use as it is: the kind %s needs %s", a.Kind, needs(k))
+		r.add(key, "can neither take webhooks nor charge: the kind %s needs %s", a.Kind, needs(k))
 	}
 	if a.Enabled == enabledPays && (!a.CanCharge() || a.uncalled()) && !r.touches(key) {
-		r.add(key+".enabled", "pays is of no use: the account can't charge")
+		r.add(key+".enabled", "must not be pays: the account can't charge")
 	}
 }
 
@@ -237,6 +237,6 @@ func (r *report) verifier(key string, a Account) {
 	}
 	c.Certificate = func(context.Context, string) ([]byte, error) { return nil, errOffline }
 	if _, err := all.New(a.Kind, c); err != nil {
-		r.add(key, "webhooks can't be checked with it: %v", err)
+		r.add(key, "can't verify webhooks: %v", err)
 	}
 }

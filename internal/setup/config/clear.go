@@ -117,7 +117,7 @@ func (r *report) clear(c *Config) {
 	}
 	for _, of := range c.inClear(r.environ) {
 		if !isThisHost(of.at) && !c.allowsPlain(of.at) {
-			r.add(of.key, "would be in clear to %s, which live refuses: %s, or name that host in allow_plain", presentable(of.at), of.remedy)
+			r.add(of.key, "the connection to %s would be unencrypted, which live refuses: %s, or name the host in allow_plain", presentable(of.at), of.remedy)
 		}
 	}
 }

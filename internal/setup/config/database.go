@@ -48,7 +48,7 @@ func (d Database) Direct(url string) string {
 	return url
 }
 
-const databaseForm = "must be postgres://user:password@host:port/database (special characters of the password as %%xx), with values of its options that can be read, and files that are there"
+const databaseForm = "must be postgres://user:password@host:port/database (special characters of the password as %%xx), with valid values of its options and files that exist"
 
 func (r *report) database(main Secret, d Database) {
 	r.databaseURL("database_url", main)
@@ -56,7 +56,7 @@ func (r *report) database(main Secret, d Database) {
 	r.databaseURL("database.read_url", d.ReadURL)
 	r.oneOf("database.pooler", d.Pooler, NoPooler, TransactionPooler)
 	if d.Pooler == TransactionPooler && d.DirectURL == "" {
-		r.add("database.direct_url", "is missing: LISTEN and migrations need sessions of their own, which a pooler of transactions does not give; name PostgreSQL itself")
+		r.add("database.direct_url", "is missing: LISTEN and migrations need sessions of their own, which a transaction pooler does not provide; name PostgreSQL itself")
 	}
 	r.oneOf("database.durability", d.Durability, ServerDurability, StorageDurability)
 	switch given := strings.TrimSpace(d.DurabilityReason) != ""; {
@@ -66,7 +66,7 @@ func (r *report) database(main Secret, d Database) {
 		r.add("database.durability_reason", "is only for database.durability: storage")
 	}
 	if main == "" && (d.DirectURL != "" || d.ReadURL != "" || d.Pooler == TransactionPooler) {
-		r.add("database", "is only for a database that database_url names: set that as well")
+		r.add("database", "needs database_url: set it as well")
 	}
 }
 
@@ -82,7 +82,7 @@ func (r *report) databaseURL(key string, value Secret) {
 	switch mode := cfg.ConnConfig.DefaultQueryExecMode; mode {
 	case pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe:
 	case pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
-		r.add(key, "default_query_exec_mode=%s gives other results; leave it out (behind PgBouncer set database.pooler)", strings.ReplaceAll(mode.String(), " ", "_"))
+		r.add(key, "default_query_exec_mode=%s changes query results; leave it out (behind PgBouncer set database.pooler)", strings.ReplaceAll(mode.String(), " ", "_"))
 	}
 }
 

@@ -64,7 +64,7 @@ func (r *report) endpointURL(key string, e Endpoint) {
 
 func (r *report) endpointSecrets(key string, secrets []Secret) {
 	if len(secrets) == 0 {
-		r.add(key, "there is none; add what `echo whsec_$(openssl rand -base64 32)` prints")
+		r.add(key, "is missing: add the output of `echo whsec_$(openssl rand -base64 32)`")
 	}
 	for i, s := range secrets {
 		encoded, prefixed := strings.CutPrefix(string(s), "whsec_")
@@ -74,7 +74,7 @@ func (r *report) endpointSecrets(key string, secrets []Secret) {
 				shortestEndpointSecret, longestEndpointSecret)
 		}
 		if slices.Contains(secrets[:i], s) {
-			r.add(index(key, i), "is that of an earlier one; remove it")
+			r.add(index(key, i), "is the same as an earlier secret; remove it")
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (r *report) encryptionKeys(ring []EncryptionKey) {
 		case key == nil:
 			r.add(at+".key", "must be the base64 of 32 bytes; `openssl rand -base64 32` makes one")
 		case slices.ContainsFunc(keys, func(other []byte) bool { return string(other) == string(key) }):
-			r.add(at+".key", "is that of an earlier one; make another, or remove it")
+			r.add(at+".key", "is the same as an earlier key; make another, or remove it")
 		}
 		ids, keys = append(ids, k.ID), append(keys, key)
 	}
@@ -101,6 +101,6 @@ func (r *report) secret(key string, secret Secret, earlier []Secret) {
 	case len(secret) < minSecret:
 		r.add(key, "must be at least %d bytes long; `openssl rand -base64 48` makes one", minSecret)
 	case slices.Contains(earlier, secret):
-		r.add(key, "is that of an earlier key, so that it is open which roles count; make another")
+		r.add(key, "is the same as the secret of an earlier key, so its roles would be ambiguous; make another")
 	}
 }

@@ -21,12 +21,12 @@ func TestKeyRingMistakes(t *testing.T) {
 	}{
 		"the first edition's": {"encryption_key: " + key, config.ValidationErrors{"encryption_key: no such key; did you mean encryption_keys?"}},
 		"ids twice":           {"encryption_keys: [{id: k, key: " + key + "}, {id: k, key: " + encryptionKey + "}]", config.ValidationErrors{"encryption_keys[1].id: an earlier key has the same id; choose another"}},
-		"keys twice":          {"encryption_keys: [{id: k, key: " + key + "}, {id: l, key: " + key[:43] + "}]", config.ValidationErrors{"encryption_keys[1].key: is that of an earlier one; make another, or remove it"}},
+		"keys twice":          {"encryption_keys: [{id: k, key: " + key + "}, {id: l, key: " + key[:43] + "}]", config.ValidationErrors{"encryption_keys[1].key: is the same as an earlier key; make another, or remove it"}},
 		"no id and no key":    {"encryption_keys: [{}]", config.ValidationErrors{"encryption_keys[0].id: must be 1 to 32 letters, digits, ., _ and -", "encryption_keys[0].key: must be the base64 of 32 bytes; `openssl rand -base64 32` makes one"}},
 		"a long id":           {"encryption_keys: [{id: " + secret + "x, key: " + key + "}]", config.ValidationErrors{"encryption_keys[0].id: must be 1 to 32 letters, digits, ., _ and -"}},
 		"tokens, ids twice":   {"auth: {hs256: [" + shop + ", {id: shop, secret: " + other + ", roles: [support]}]}", config.ValidationErrors{"auth.hs256[1].id: an earlier key has the same id; choose another"}},
-		"tokens, same secret": {"auth: {hs256: [" + shop + ", {id: desk, secret: " + secret + ", roles: [support]}]}", config.ValidationErrors{"auth.hs256[1].secret: is that of an earlier key, so that it is open which roles count; make another"}},
-		"the short one, too":  {"auth: {hs256: [" + shop + "], hs256_secret: " + secret + "}", config.ValidationErrors{"auth.hs256_secret: is that of an earlier key, so that it is open which roles count; make another"}},
+		"tokens, same secret": {"auth: {hs256: [" + shop + ", {id: desk, secret: " + secret + ", roles: [support]}]}", config.ValidationErrors{"auth.hs256[1].secret: is the same as the secret of an earlier key, so its roles would be ambiguous; make another"}},
+		"the short one, too":  {"auth: {hs256: [" + shop + "], hs256_secret: " + secret + "}", config.ValidationErrors{"auth.hs256_secret: is the same as the secret of an earlier key, so its roles would be ambiguous; make another"}},
 		"tokens, all wrong": {"auth: {hs256: [{secret: short, roles: [root, service]}, {id: b, secret: " + other + "}]}", config.ValidationErrors{
 			"auth.hs256[0].id: must be 1 to 32 letters, digits, ., _ and -",
 			"auth.hs256[0].secret: must be at least 32 bytes long; `openssl rand -base64 48` makes one",

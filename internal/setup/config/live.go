@@ -14,7 +14,7 @@ func (r *report) live(c *Config) {
 	}
 	for i, p := range c.TrustedProxies {
 		if isWide(p) {
-			r.add(index("trusted_proxies", i), "is refused in live: anybody could say from where a request comes; name the networks of your proxies")
+			r.add(index("trusted_proxies", i), "is refused in live: anybody could forge the sender's address of a request; name the networks of your proxies")
 		}
 	}
 	r.https("auth.jwks_url", c.Auth.JWKSURL)
@@ -44,13 +44,13 @@ func (r *report) liveAccount(key string, a Account, c *Config) {
 	r.https(key+".public_url", a.PublicURL)
 	k := provider.Kinds()[a.Kind]
 	if form := k.Adapter.TestForm; form != nil && form.MatchString(string(a.Fields[k.Adapter.TestKey])) {
-		r.add(key+"."+k.Adapter.TestKey, "is one for tests, which live refuses: put the live one there, or set environment to test")
+		r.add(key+"."+k.Adapter.TestKey, "is for the provider's test environment, which live refuses: use the live value, or set environment to test")
 	}
 	switch u, err := url.Parse(a.BaseURL); {
 	case a.BaseURL == "" && k.Adapter.TestByDefault && a.CanCharge():
 		r.add(key+".base_url", "is missing, so that %s's test environment would be called, which live refuses: name the live address with your prefix", k.About.Name)
 	case err == nil && k.Adapter.ForTests(u.Hostname()):
-		r.add(key+".base_url", "is the provider's address for tests, which live refuses: put the live one there, or set environment to test")
+		r.add(key+".base_url", "is the provider's test address, which live refuses: use the live address, or set environment to test")
 	}
 }
 

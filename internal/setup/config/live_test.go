@@ -25,7 +25,7 @@ func TestServeNeedsItsDatabase(t *testing.T) {
 		"{name: a, kind: stripe, api_key: rk_test_1, base_url: 'http://stripe.example'}]\n")
 	for i, want := range []string{
 		"auth.hs256_secret: is refused in live", "trusted_proxies[1]: is refused in live", "accounts[0].kind: sandbox is refused in live",
-		"accounts[1].base_url: must begin with https:// in live", "accounts[1].api_key: is one for tests",
+		"accounts[1].base_url: must begin with https:// in live", "accounts[1].api_key: is for the provider's test environment",
 		"database_url: is missing", "encryption_keys: there is none",
 		"default_account: several accounts can charge",
 	} {

@@ -55,7 +55,7 @@ func (r *report) mail(key string, m Mail) {
 		r.add(key+".from", "must be a mail address, such as paylatch@shop.example")
 	}
 	if len(m.To) == 0 {
-		r.add(key+".to", "there is none; name the receivers as [team@shop.example]")
+		r.add(key+".to", "is missing: name the receivers, such as [team@shop.example]")
 	}
 	for i, to := range m.To {
 		if !isMailAddress(to) {
@@ -65,7 +65,7 @@ func (r *report) mail(key string, m Mail) {
 	r.oneOf(key+".tls", m.TLS, notice.StartTLS, notice.ImplicitTLS, notice.NoTLS)
 	switch {
 	case (m.User == "") != (m.Password == ""):
-		r.add(key+".user", "and password belong together: set both or none")
+		r.add(key+".user", "needs password, and password needs user: set both or neither")
 	case m.User != "" && m.TLS == notice.NoTLS && !isThisMachine(host):
 		r.add(key+".tls", "none would send the password in clear: use starttls or implicit")
 	}

@@ -43,7 +43,7 @@ func TestNoticesRefused(t *testing.T) {
 		`{name: a, mail: {smtp: "m:25", from: a@b.example}}`:                                                     "notices[0].mail.to: there is none",
 		`{name: a, mail: {smtp: "m:25", from: a@b.example, to: [c]}}`:                                            "notices[0].mail.to[0]: must be a mail address",
 		`{name: a, mail: {smtp: "m:25", from: a@b.example, to: [c@d.example], tls: maybe}}`:                      "notices[0].mail.tls: must be one of",
-		`{name: a, mail: {smtp: "m:25", from: a@b.example, to: [c@d.example], user: u}}`:                         "notices[0].mail.user: and password belong together",
+		`{name: a, mail: {smtp: "m:25", from: a@b.example, to: [c@d.example], user: u}}`:                         "notices[0].mail.user: needs password, and password needs user",
 		`{name: a, mail: {smtp: "m:25", from: a@b.example, to: [c@d.example], user: u, password: p, tls: none}}`: "notices[0].mail.tls: none would send the password in clear",
 	} {
 		errs := validationErrors(t, good+"notices: ["+text+"]\n")

@@ -93,13 +93,13 @@ func (r *report) nats(key string, s Stream) {
 		return
 	}
 	if _, err := os.Stat(s.Credentials); err != nil {
-		r.add(key+".credentials", "is no file that can be read here; name the .creds file of the NATS user")
+		r.add(key+".credentials", "must be a readable file: name the .creds file of the NATS user")
 	}
 }
 
 func (r *report) kafka(key string, s Stream) {
 	if len(s.Brokers) == 0 {
-		r.add(key+".brokers", "there is none; name some as [host:9092]")
+		r.add(key+".brokers", "is missing: name brokers, such as [host:9092]")
 	}
 	for i, b := range s.Brokers {
 		if host, port, err := net.SplitHostPort(b); err != nil || host == "" || !isPort(port) {

@@ -17,6 +17,6 @@ func (r *report) tls(t TLS) {
 	case t.CertFile != "" && t.KeyFile == "":
 		r.add("tls.key_file", "is needed beside cert_file")
 	case t.CertFile == "" && t.ClientCAFile != "":
-		r.add("tls.cert_file", "is needed for clients to show certificates: without it the API is plain HTTP")
+		r.add("tls.cert_file", "is needed beside client_ca_file: without it the API is plain HTTP")
 	}
 }

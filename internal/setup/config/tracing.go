@@ -16,7 +16,7 @@ type Tracing struct {
 func (r *report) tracing(t Tracing) {
 	r.url("tracing.endpoint", t.Endpoint)
 	if u, err := url.Parse(t.Endpoint); err == nil && (u.User != nil || u.RawQuery != "" || u.Fragment != "") {
-		r.add("tracing.endpoint", "must be an address alone; put what proves who sends into tracing.headers")
+		r.add("tracing.endpoint", "must be an address without a user, query or fragment; put credentials into tracing.headers")
 	}
 	r.oneOf("tracing.protocol", t.Protocol, "http/protobuf")
 	if !(t.Sample >= 0 && t.Sample <= 1) {

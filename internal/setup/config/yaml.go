@@ -68,7 +68,7 @@ func (p *parser) tree(n *yaml.Node, key string, depth int) any {
 		return nil
 	}
 	if p.nodes++; p.nodes > maxNodes || depth > maxDepth {
-		p.report.add(presentable(key), "nested too deeply, or by an alias of itself")
+		p.report.add(presentable(key), "is nested too deeply, or contains an alias of itself")
 		p.nodes = maxNodes + 1
 		return nil
 	}
@@ -97,7 +97,7 @@ func (p *parser) mapping(n *yaml.Node, key string, depth int) any {
 		own := unshield(n.Content[i].Value)
 		name := join(key, own)
 		if _, ok := m[own]; ok {
-			p.report.add(presentable(name), "is there twice; keep one (line %d)", n.Content[i].Line)
+			p.report.add(presentable(name), "occurs twice; keep one (line %d)", n.Content[i].Line)
 		}
 		m[own] = p.tree(n.Content[i+1], name, depth+1)
 	}

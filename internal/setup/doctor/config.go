@@ -60,7 +60,7 @@ func schedules(c *config.Config) []Finding {
 		if last >= c.Retention.Events {
 			found = append(found, Finding{
 				Check:   fmt.Sprintf("endpoints[%d].schedule", i),
-				Problem: fmt.Sprintf("its last try is after %s, and events are deleted after %s (retention.events)", last, c.Retention.Events),
+				Problem: fmt.Sprintf("the last try of an event comes %s after the first, but events are deleted after %s (retention.events)", last, c.Retention.Events),
 				Remedy:  "shorten the schedule, or lengthen retention.events",
 			})
 		}
@@ -95,8 +95,8 @@ func shared(c *config.Config) []Finding {
 		if len(keys) > 1 {
 			slices.Sort(keys)
 			found = append(found, Finding{
-				Check: keys[0], Problem: "the same secret is that of " + strings.Join(keys[1:], ", "),
-				Remedy: "give each its own: what one of them learns signs for the other",
+				Check: keys[0], Problem: "the same secret is configured in " + strings.Join(keys[1:], ", "),
+				Remedy: "give each its own secret: with a shared secret, each could sign for the other",
 			})
 		}
 	}
@@ -107,15 +107,15 @@ func shared(c *config.Config) []Finding {
 func fetched(ctx context.Context, client *http.Client, key, address string) []Finding {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return failed(key, err, "correct it")
+		return failed(key, err, "correct the address")
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return []Finding{{Check: key, Problem: "it can't be fetched: " + err.Error(), Remedy: "open the way out to it, or correct it"}}
+		return []Finding{{Check: key, Problem: "it can't be fetched: " + err.Error(), Remedy: "allow outgoing connections to it, or correct the address"}}
 	}
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return []Finding{{Check: key, Problem: fmt.Sprintf("%s answers %d", address, resp.StatusCode), Remedy: "correct it"}}
+		return []Finding{{Check: key, Problem: fmt.Sprintf("%s responds with %d", address, resp.StatusCode), Remedy: "correct the address"}}
 	}
 	return nil
 }
@@ -124,11 +124,11 @@ func fetched(ctx context.Context, client *http.Client, key, address string) []Fi
 func public(ctx context.Context, key, address string) []Finding {
 	u, err := url.Parse(address)
 	if err != nil {
-		return failed(key, err, "correct it")
+		return failed(key, err, "correct the address")
 	}
 	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
 	if err != nil {
-		return []Finding{{Check: key, Problem: "its name has no address: " + err.Error(), Remedy: "correct it, or the DNS"}}
+		return []Finding{{Check: key, Problem: "its host name can't be resolved: " + err.Error(), Remedy: "correct the address or the DNS"}}
 	}
 	for _, a := range all {
 		if !endpoint.IsPublic(a) {
@@ -148,7 +148,7 @@ const expiresSoon = 14 * 24 * time.Hour
 func certified(ctx context.Context, now func() time.Time, key, address string) []Finding {
 	u, err := url.Parse(address)
 	if err != nil {
-		return failed(key, err, "correct it")
+		return failed(key, err, "correct the address")
 	}
 	port := u.Port()
 	if port == "" {
@@ -158,14 +158,14 @@ func certified(ctx context.Context, now func() time.Time, key, address string) [
 	if u.Scheme != "https" {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", at)
 		if err != nil {
-			return []Finding{{Check: key, Problem: "nothing answers there: " + err.Error(), Remedy: "start what listens there, or correct it"}}
+			return []Finding{{Check: key, Problem: "can't connect: " + err.Error(), Remedy: "start the service there, or correct the address"}}
 		}
 		_ = conn.Close()
 		return nil
 	}
 	conn, err := (&tls.Dialer{}).DialContext(ctx, "tcp", at)
 	if err != nil {
-		return []Finding{{Check: key, Problem: "no TLS connection: " + err.Error(), Remedy: "start what listens there, renew its certificate with its whole chain, or correct it"}}
+		return []Finding{{Check: key, Problem: "can't connect by TLS: " + err.Error(), Remedy: "start the service there, renew its certificate with the whole chain, or correct the address"}}
 	}
 	defer func() { _ = conn.Close() }()
 	secured, ok := conn.(*tls.Conn)
@@ -176,5 +176,5 @@ func certified(ctx context.Context, now func() time.Time, key, address string) [
 	if left > expiresSoon {
 		return nil
 	}
-	return []Finding{{Check: key, Problem: fmt.Sprintf("its certificate expires in %d days", int(left.Hours()/24)), Remedy: "renew it"}}
+	return []Finding{{Check: key, Problem: fmt.Sprintf("its certificate expires in %d days", int(left.Hours()/24)), Remedy: "renew the certificate"}}
 }

@@ -67,14 +67,14 @@ func failed(check string, err error, remedy string) []Finding {
 
 func role(role string, may bool, err error) []Finding {
 	if err != nil {
-		return failed("audit log", err, "have the role read what `paylatch migrate grants` gives")
+		return failed("audit log", err, "grant the role its privileges with `paylatch migrate grants`")
 	}
 	if !may {
 		return nil
 	}
 	return []Finding{{
 		Check: "database_url", Problem: "the role " + role + " may change the audit log and all other tables",
-		Remedy: "serve with a role of its own: `paylatch migrate grants`, and \"Two roles\" in docs/how-to/operate.md",
+		Remedy: "serve with a separate role: see `paylatch migrate grants`, and \"Two roles\" in docs/how-to/operate.md",
 	}}
 }
 
@@ -83,7 +83,7 @@ func between(a, b time.Time) time.Time { return a.Add(b.Sub(a) / 2) }
 
 func server(v pool.Vitals, here time.Time, err error) []Finding {
 	if err != nil {
-		return failed("server", err, "see whether it answers, and whether the role may read pg_stat_activity")
+		return failed("server", err, "check whether the server responds, and whether the role may read pg_stat_activity")
 	}
 	var found []Finding
 	add := func(hurts bool, problem, remedy string) {
@@ -92,15 +92,15 @@ func server(v pool.Vitals, here time.Time, err error) []Finding {
 		}
 	}
 	apart := v.Now.Sub(here).Abs()
-	add(apart > clocksApart, fmt.Sprintf("its clock and this machine's are %s apart", apart.Round(time.Millisecond)), "set both by NTP")
+	add(apart > clocksApart, fmt.Sprintf("its clock and this machine's are %s apart", apart.Round(time.Millisecond)), "synchronize both clocks by NTP")
 	add(v.Free < v.Most, fmt.Sprintf("it has %d connections left, and each process opens up to %d", v.Free, v.Most),
-		"raise max_connections, lower pool_max_conns in database_url, or put PgBouncer between (database.pooler)")
-	add(!v.Autovacuum, "autovacuum or track_counts is off: tables grow, and plans go wrong", "set both on")
-	add(len(v.Unvacuumed) > 0, "autovacuum leaves out "+strings.Join(v.Unvacuumed, ", "), "ALTER TABLE … RESET (autovacuum_enabled)")
-	add(v.OldestTransaction > oldTransactions, fmt.Sprintf("the oldest transaction id is %d transactions old, and at 2,146 million the server takes no writes", v.OldestTransaction),
-		"end transactions, prepared ones included, and replication slots that are old, then VACUUM (FREEZE)")
+		"raise max_connections, lower pool_max_conns in database_url, or put PgBouncer in front of the server (database.pooler)")
+	add(!v.Autovacuum, "autovacuum or track_counts is off: tables grow, and query plans get worse", "turn both on")
+	add(len(v.Unvacuumed) > 0, "autovacuum is off for "+strings.Join(v.Unvacuumed, ", "), "run ALTER TABLE … RESET (autovacuum_enabled)")
+	add(v.OldestTransaction > oldTransactions, fmt.Sprintf("the oldest transaction id is %d transactions old, and the server refuses writes at 2,146 million", v.OldestTransaction),
+		"end old transactions, also prepared transactions, drop old replication slots, and run VACUUM (FREEZE)")
 	add(len(v.IdleSlots) > 0, "nothing reads the replication slots "+strings.Join(v.IdleSlots, ", ")+", which fill the disk with WAL", "start their readers, or drop them")
-	add(v.StandbyMissing, "commits wait for a synchronous standby, and none is connected: all that is written gets 503", "start it, or change synchronous_standby_names")
+	add(v.StandbyMissing, "commits wait for a synchronous standby, and no standby is connected: all writes get 503", "start a standby, or change synchronous_standby_names")
 	return found
 }
 
@@ -116,7 +116,7 @@ func notices(ctx context.Context, s Store) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Check: "database.direct_url", Problem: "changes are not heard of (" + err.Error() + "), so that pages that wait learn of them by looking once a second",
+		Check: "database.direct_url", Problem: "notices of changes are not received (" + err.Error() + "), so waiting pages check for changes once a second",
 		Remedy: "name PostgreSQL itself in database.direct_url",
 	}}
 }

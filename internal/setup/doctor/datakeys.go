@@ -16,11 +16,11 @@ func OfDataKeys(k DataKeys) Check {
 	return Check{Name: "data keys", After: answers, Run: func(ctx context.Context) []Finding {
 		n, err := k.Closed(ctx)
 		if err != nil || n == 0 {
-			return failed("encryption_keys", err, "configure the encryption_keys of the service, and see whether the database answers")
+			return failed("encryption_keys", err, "configure the encryption_keys of the service, and check whether the database responds")
 		}
 		return []Finding{{
-			Check: "encryption_keys", Problem: fmt.Sprintf("%d data keys were encrypted with a key that is not among them: what providers sent under those can't be shown", n),
-			Remedy: "add that key at the end of the list",
+			Check: "encryption_keys", Problem: fmt.Sprintf("%d data keys are encrypted with a key that is missing: provider messages under these data keys can't be shown", n),
+			Remedy: "add the missing key at the end of encryption_keys",
 		}}
 	}}
 }

@@ -28,11 +28,11 @@ func durability(err error, live bool) []Finding {
 	list := make([]Finding, len(weak.Settings))
 	for i, name := range weak.Settings {
 		list[i] = Finding{
-			Check: "database_url", Grave: live, Problem: name + " is off there, so that a payment that was confirmed can be forgotten",
-			Remedy: "set it on, for the server, the database and the role, or set environment to test",
+			Check: "database_url", Grave: live, Problem: name + " is off, so a confirmed payment can be lost",
+			Remedy: "turn it on for the server, the database and the role, or set environment to test",
 		}
 		if name != "synchronous_commit" {
-			list[i].Remedy += ", or database.durability to storage where the storage keeps what is committed (Aurora, Neon)"
+			list[i].Remedy += ", or set database.durability to storage if the storage keeps commits (Aurora, Neon)"
 		}
 	}
 	return list
@@ -52,8 +52,8 @@ func settings(role string, err error) []Finding {
 	list := make([]Finding, len(lacking.Settings))
 	for i, s := range lacking.Settings {
 		list[i] = Finding{
-			Check: "database_url", Grave: true, Problem: fmt.Sprintf("%s is %s in its sessions", s.Name, s.Value),
-			Remedy: fmt.Sprintf("run %s; and have the pooler begin new sessions", s.Remedy(role)),
+			Check: "database_url", Grave: true, Problem: fmt.Sprintf("its sessions have %s set to %s", s.Name, s.Value),
+			Remedy: fmt.Sprintf("run %s, and make the pooler start new sessions", s.Remedy(role)),
 		}
 	}
 	return list

@@ -66,20 +66,20 @@ func TestOfDatabase(t *testing.T) {
 	for want, breaks := range map[string]func(h *healthy){
 		"start PostgreSQL":    func(h *healthy) { h.ping = errors.New("refused") },
 		"paylatch migrate up": func(h *healthy) { h.migrated = errors.New("behind") },
-		"fsync is off there":  func(h *healthy) { h.durable = &pool.NotDurableError{Settings: []string{"fsync"}} },
+		"fsync is off, so":    func(h *healthy) { h.durable = &pool.NotDurableError{Settings: []string{"fsync"}} },
 		`ALTER ROLE "paylatch" SET `: func(h *healthy) {
 			h.settings = &pool.SettingsError{Settings: []pool.Setting{{Name: "lock_timeout", Value: "0"}}}
 		},
-		"set database.pooler to transaction":   func(h *healthy) { h.settings = &pool.PoolerError{Err: errors.New("unsupported startup parameter")} },
-		"paylatch migrate grants":              func(h *healthy) { h.may = true },
-		"machine's are ":                       func(h *healthy) { h.vitals.Now = h.vitals.Now.Add(3 * time.Second) },
-		"11 connections left":                  func(h *healthy) { h.vitals.Free = 11 },
-		"autovacuum or track_counts is off":    func(h *healthy) { h.vitals.Autovacuum = false },
-		"leaves out orders":                    func(h *healthy) { h.vitals.Unvacuumed = []string{"orders"} },
-		"VACUUM (FREEZE)":                      func(h *healthy) { h.vitals.OldestTransaction = 1_600_000_000 },
-		"the replication slots old":            func(h *healthy) { h.vitals.IdleSlots = []string{"old"} },
-		"start it, or change synchronous_stan": func(h *healthy) { h.vitals.StandbyMissing = true },
-		"database.direct_url":                  func(h *healthy) { h.deaf = errors.New("LISTEN hears nothing") },
+		"set database.pooler to transaction":     func(h *healthy) { h.settings = &pool.PoolerError{Err: errors.New("unsupported startup parameter")} },
+		"paylatch migrate grants":                func(h *healthy) { h.may = true },
+		"machine's are ":                         func(h *healthy) { h.vitals.Now = h.vitals.Now.Add(3 * time.Second) },
+		"11 connections left":                    func(h *healthy) { h.vitals.Free = 11 },
+		"autovacuum or track_counts is off":      func(h *healthy) { h.vitals.Autovacuum = false },
+		"autovacuum is off for orders":           func(h *healthy) { h.vitals.Unvacuumed = []string{"orders"} },
+		"VACUUM (FREEZE)":                        func(h *healthy) { h.vitals.OldestTransaction = 1_600_000_000 },
+		"the replication slots old":              func(h *healthy) { h.vitals.IdleSlots = []string{"old"} },
+		"start a standby, or change synchronous": func(h *healthy) { h.vitals.StandbyMissing = true },
+		"database.direct_url":                    func(h *healthy) { h.deaf = errors.New("LISTEN hears nothing") },
 	} {
 		h := wellServer()
 		breaks(h)
@@ -177,7 +177,7 @@ func TestOfConfig(t *testing.T) {
 	require.Zero(t, grave)
 	require.Len(t, list, 7, list)
 	for i, want := range []string{
-		"its last try is after 75h35m5s", "the same secret is that of auth.hs256[0]", "answers 404", "which no provider can reach", "no TLS connection", "no TLS connection", "nothing answers there",
+		"the last try of an event comes 75h35m5s after the first", "the same secret is configured in auth.hs256[0]", "responds with 404", "which no provider can reach", "can't connect by TLS", "can't connect by TLS", "can't connect: ",
 	} {
 		require.Contains(t, list[i], want)
 	}

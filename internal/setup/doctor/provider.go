@@ -87,11 +87,11 @@ func (r *recorder) findings(check string, err error) []Finding {
 	}
 	switch {
 	case r.status == 0 && err != nil && !errors.Is(err, gateway.ErrUnsupported):
-		add(true, "the provider was not reached: "+err.Error(), "open the way out to its address, or correct base_url")
+		add(true, "the provider was not reached: "+err.Error(), "allow outgoing connections to its address, or correct base_url")
 	case r.status == http.StatusUnauthorized, r.status == http.StatusForbidden:
-		add(true, fmt.Sprintf("the provider refused the credentials (%d)", r.status), "correct the account's keys, and their rights at the provider")
+		add(true, fmt.Sprintf("the provider refused the credentials (%d)", r.status), "correct the account's keys and their permissions at the provider")
 	case r.status >= http.StatusInternalServerError:
-		add(true, fmt.Sprintf("the provider answers %d", r.status), "look at its status page; try again later")
+		add(true, fmt.Sprintf("the provider responds with %d", r.status), "look at its status page; try again later")
 	}
 	add(r.apart > providersApart, fmt.Sprintf("the provider's clock and this machine's are about %s apart", r.apart.Round(time.Second)), "set this machine's clock by NTP")
 	return found
