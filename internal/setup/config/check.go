@@ -107,7 +107,7 @@ func (r *report) auth(c *Config) {
 		key := index("auth.issuers", i)
 		r.issuer(key, of, c)
 		if slices.Contains(names, of.Issuer) || c.Auth.JWKSURL != "" && of.Issuer == c.Auth.Issuer {
-			r.add(key+".issuer", "is the same as an earlier issuer's, which would check the tokens of both; remove it")
+			r.add(key+".issuer", "an earlier issuer has the same iss, and would check the tokens of both")
 		}
 		names = append(names, of.Issuer)
 		if len(of.Roles) == 0 {
