@@ -19,6 +19,6 @@ func TestMinorUnits(t *testing.T) {
 	require.Nil(t, c.Expected)
 	for _, flag := range []string{"--amount", "--expected-refundable"} {
 		_, err = parser.Parse([]string{"id", "--reason", "why", flag, "10.00"})
-		require.ErrorContains(t, err, flag+`: must be a whole number of minor units, such as 1000 for 10.00; it was "10.00"`)
+		require.ErrorContains(t, err, flag+`: must be a whole number of minor units, such as 1000 for 10.00; got "10.00"`)
 	}
 }

@@ -32,7 +32,7 @@ func TestEndpointsRefused(t *testing.T) {
 		`{name: a, url: "http://a.example", secrets: [` + whsec + `]}`:                                                                 "endpoints[0].url: must begin with https://",
 		`{name: a, url: "ftp://a.example", secrets: [` + whsec + `]}`:                                                                  "endpoints[0].url: must be an address",
 		`{name: a, url: "https://u:p@a.example", secrets: [` + whsec + `]}`:                                                            "endpoints[0].url: must be an address",
-		`{name: a, url: "https://a.example"}`:                                                                                          "endpoints[0].secrets: there is none",
+		`{name: a, url: "https://a.example"}`:                                                                                          "endpoints[0].secrets: is missing",
 		`{name: a, url: "https://a.example", secrets: [whsec_c2hvcnQ=]}`:                                                               "endpoints[0].secrets[0]: must be whsec_",
 		`{name: a, url: "https://a.example", secrets: [` + whsec[6:] + `]}`:                                                            "endpoints[0].secrets[0]: must be whsec_",
 		`{name: a, url: "https://a.example", secrets: [` + whsec + `, ` + whsec + `]}`:                                                 "endpoints[0].secrets[1]: is the same as an earlier secret",

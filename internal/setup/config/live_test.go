@@ -26,7 +26,7 @@ func TestServeNeedsItsDatabase(t *testing.T) {
 	for i, want := range []string{
 		"auth.hs256_secret: is refused in live", "trusted_proxies[1]: is refused in live", "accounts[0].kind: sandbox is refused in live",
 		"accounts[1].base_url: must begin with https:// in live", "accounts[1].api_key: is for the provider's test environment",
-		"database_url: is missing", "encryption_keys: there is none",
+		"database_url: is missing", "encryption_keys: is missing",
 		"default_account: several accounts can charge",
 	} {
 		require.Contains(t, m[i], want)
@@ -37,7 +37,7 @@ func TestServeNeedsItsDatabase(t *testing.T) {
 		m := validationErrors(t, "environment: "+environment+"\nauth: {hs256_secret: "+secret+"}\naccounts: [{name: box, kind: sandbox, base_url: 'http://127.0.0.1:9090'}]\n")
 		require.Len(t, m, 2, "%v", m)
 		require.Contains(t, m[0], "database_url: is missing")
-		require.Contains(t, m[1], "encryption_keys: there is none")
+		require.Contains(t, m[1], "encryption_keys: is missing")
 	}
 }
 

@@ -40,7 +40,7 @@ func TestNoticesRefused(t *testing.T) {
 		`{name: a, mail: {smtp: m, from: a@b.example, to: [c@d.example]}}`:                                       "notices[0].mail.smtp: must be host:port",
 		`{name: a, mail: {smtp: "m:25", from: a, to: [c@d.example]}}`:                                            "notices[0].mail.from: must be a mail address",
 		`{name: a, mail: {smtp: "m:25", from: "A <a@b.example>", to: [c@d.example]}}`:                            "notices[0].mail.from: must be a mail address",
-		`{name: a, mail: {smtp: "m:25", from: a@b.example}}`:                                                     "notices[0].mail.to: there is none",
+		`{name: a, mail: {smtp: "m:25", from: a@b.example}}`:                                                     "notices[0].mail.to: is missing",
 		`{name: a, mail: {smtp: "m:25", from: a@b.example, to: [c]}}`:                                            "notices[0].mail.to[0]: must be a mail address",
 		`{name: a, mail: {smtp: "m:25", from: a@b.example, to: [c@d.example], tls: maybe}}`:                      "notices[0].mail.tls: must be one of",
 		`{name: a, mail: {smtp: "m:25", from: a@b.example, to: [c@d.example], user: u}}`:                         "notices[0].mail.user: needs password, and password needs user",

@@ -152,7 +152,7 @@ func TestOfAccounts(t *testing.T) {
 		require.Contains(t, strings.Join(look(server.URL), "\n"), "refused the credentials")
 	}
 	status = http.StatusBadGateway
-	require.Contains(t, strings.Join(look(server.URL), "\n"), "answers 502")
+	require.Contains(t, strings.Join(look(server.URL), "\n"), "responds with 502")
 	status, date = http.StatusNotFound, func() time.Time { return time.Now().Add(-time.Minute) }
 	require.Contains(t, strings.Join(look(server.URL), "\n"), "machine's are about 1m")
 }

@@ -3,7 +3,7 @@ export interface Attempt {
     payment_attempt_id: string;
     order_id: string;
     user_id: string;
-    /** The pay's `Idempotency-Key`; absent where the attempt is shown as the one in the way. */
+    /** The `Idempotency-Key` of the pay request; absent if the attempt is the `attempt` of a problem. */
     client_request_id?: string;
     account: string;
     /** Null until the provider has named the payment. */
@@ -18,16 +18,16 @@ export interface Attempt {
     amount_refunded: number;
     amount_disputed: number;
     capture: "automatic" | "manual";
-    /** `external`: the shop called the provider; `imported`: of the past. */
+    /** `external`: the shop called the provider; `imported`: an import of past payments made it. */
     origin: "paylatch" | "external" | "imported";
-    /** What the customer must do now; null if nothing. */
+    /** The action that the customer must take now; null without one. */
     next_action: NextAction | null;
-    /** What the provider has stored of the customer's payment method; null if nothing. */
+    /** The payment method that the provider has stored for the customer; null without one. */
     saved_payment_method: SavedPaymentMethod | null;
     disputes: Dispute[];
-    /** Why it failed, or why the last try on the provider's page was declined, while the customer may try again there. */
+    /** The reason why the attempt failed. While the customer may try again on the provider's page, it is the reason of the last decline. */
     failure: Failure | null;
-    /** Whether the order takes another pay. It may change with another attempt. */
+    /** Whether the order accepts another attempt. Another attempt may change this. */
     can_start_new_attempt: boolean;
     next_poll_ms: number;
     version: number;
@@ -37,41 +37,44 @@ export interface Attempt {
 }
 /** One payment at the provider. Its amounts are in the attempt's currency. */
 export interface ProviderPayment {
-    /** Empty while the provider has not named it. */
+    /** Empty until the provider has named the payment. */
     provider_payment_id: string;
-    /** The provider's id of the page, session or order in which it was made; empty without one. */
+    /** The provider's id of the page, session or order that the payment was made in; empty without one. */
     container: string;
     status: "open" | "processing" | "authorized" | "captured" | "failed" | "canceled";
     amount_authorized: number;
     amount_captured: number;
     amount_refunded: number;
     amount_disputed: number;
-    /** When a report last changed it. */
+    /** The time of the last report that changed the payment. */
     seen_at: string;
 }
-/** What an attempt that is `awaiting_customer` waits for. A later version of paylatch may have further types. */
+/** The action that an attempt with the stage `awaiting_customer` waits for. A later version of paylatch may add types. */
 export type NextAction = RedirectAction | PostFormAction | SdkAction | DisplayAction;
 /** The customer goes to the page at `url`. */
 export interface RedirectAction {
     type: "redirect";
     url: string;
-    /** When it is too late, where the provider says so. */
+    /** The time when the action expires, if the provider reports it. */
     expires_at?: string;
 }
-/** The customer is taken to `url` by a form with these fields. */
+/** The page posts a form with these fields to `url`, and the customer goes there. */
 export interface PostFormAction {
     type: "post_form";
     url: string;
     fields: Record<string, string>;
     expires_at?: string;
 }
-/** The provider's script goes on, with `data`: its members are those of the account's kind, such as Stripe's `client_secret`. */
+/** The provider's script continues with `data`. Its members depend on the account's kind, such as `client_secret` for Stripe. */
 export interface SdkAction {
     type: "sdk";
     data: object;
     expires_at?: string;
 }
-/** The customer is shown a voucher, a code or a QR code: `data`, by the account's kind, and the provider's page with it, where there is one. */
+/**
+ * The page shows the customer a voucher, a code or a QR code. `data` depends on the account's kind; `url` is the provider's page, if there is
+ * one.
+ */
 export interface DisplayAction {
     type: "display";
     data: object;
@@ -79,12 +82,12 @@ export interface DisplayAction {
     expires_at?: string;
 }
 export interface SavedPaymentMethod {
-    /** What a later pay names with `stored`, for the same customer. */
+    /** The token for a later payment of the same customer, with `stored`. */
     token: string;
     type: string;
-    /** For people, such as the brand and the last four digits. */
+    /** A text for people, such as the brand and the last four digits. */
     display: string;
-    /** The month until which it is good, as YYYY-MM; null if not known. */
+    /** The last month in which the payment method is valid, as YYYY-MM; null if unknown. */
     expires: string | null;
 }
 export interface Dispute {
@@ -100,13 +103,13 @@ export interface Dispute {
     closed_at: string | null;
 }
 export interface Failure {
-    /** `card_declined`, `insufficient_funds`, `authentication_failed` and others; more may come. */
+    /** `card_declined`, `insufficient_funds`, `authentication_failed` and others. Later versions may add codes. */
     code: string;
     /** A sentence for the customer. */
     message: string;
     provider_code: string | null;
 }
-/** An RFC 9457 problem of the API, or what was made of an answer that is none: that one has no more than the first three members. */
+/** An RFC 9457 problem of the API. If a response is not a problem, the client makes a problem from it, with only the first three members. */
 export interface Problem {
     status: number;
     code: string;
@@ -123,40 +126,40 @@ export interface Problem {
     attempt?: Attempt;
 }
 /**
- * Where a payment stands.
+ * The phase of a payment.
  *
- * - `idle`: nothing was pressed yet, or what was pressed has failed and nobody tells this page whether the order takes another pay, or nobody
- *   tells of it any more.
- * - `sending`: the pay is on its way for the first time.
- * - `checking`: it is being found out what became of it.
- * - `form`: the provider's own form is on the page, see `mount`, and the customer has not finished there as far as paylatch knows.
- * - `action`: the customer must do what `attempt.next_action` says.
- * - `succeeded`, `failed`, `cancelled`: the order is paid, the attempt failed, the order was cancelled, or is being. Of these a page that opens
- *   shows the first two again; it asks anew whether an order is cancelled.
- * - `arrived`: the attempt had failed, and its money came after all. The shop decides what becomes of it: say that it is looking at it, never
- *   that the payment failed, and offer no other one.
- * - `refused`: the request itself was wrong, see `problem`; nothing was begun.
- * - `unknown`: the looking has ended without an answer. Nothing has failed: `resume` and `pay` look on, with the same key, and begin nothing
- *   new.
+ * - `idle`: the customer has not pressed the button yet. Or the attempt has failed, and this page can't learn whether the order accepts another
+ *   attempt. Or no address returns the attempt any more.
+ * - `sending`: the page sends the pay request for the first time.
+ * - `checking`: the page checks the result of the pay request.
+ * - `form`: the page shows the provider's form, see `mount`. As far as paylatch knows, the customer has not finished it.
+ * - `action`: the customer must take the action in `attempt.next_action`.
+ * - `succeeded`, `failed`: the order is paid; the attempt has failed. A page that opens shows these phases again.
+ * - `cancelled`: the order is cancelled or is being cancelled. A page that opens asks again whether the order is cancelled.
+ * - `arrived`: the attempt had failed, but its money arrived later. The shop decides about the money. Tell the customer that the shop is looking
+ *   at the payment. Never say that the payment failed, and offer no other payment.
+ * - `refused`: the request itself was wrong, see `problem`. Nothing was begun.
+ * - `unknown`: the page has stopped checking without a result. Nothing has failed: `resume` and `pay` continue to check with the same key, and
+ *   begin nothing new.
  */
 export type Phase = "idle" | "sending" | "checking" | "form" | "action" | "succeeded" | "failed" | "arrived" | "cancelled" | "refused" | "unknown";
-/** What a page shows. */
+/** The state that a page shows. */
 export interface State {
     phase: Phase;
-    /** Whether a press of the button means something now. In `unknown` it means: look again. */
+    /** Whether the button has an effect now. In `unknown` it checks again. */
     canPay: boolean;
-    /** In `action`: whether `act()` does the action now. It is false while that is under way, and where the page does it by itself. */
+    /** In `action`: whether `act()` starts the action now. It is false while the action is under way, and if the page starts the action by itself. */
     canAct: boolean;
-    /** Nobody answers at the moment; it is being tried again. */
+    /** No server responds at the moment; the page tries again. */
     offline: boolean;
-    /** Another tab of this browser does the work; this one shows it. */
+    /** Another tab of this browser does the work; this tab shows the state. */
     elsewhere: boolean;
     attempt: Attempt | null;
     problem: Problem | null;
 }
 /**
- * What is sent to pay: the members of the API. A shop's backend may take others; then give `createCheckout` their type. Some are the backend's
- * alone to add, such as `payment_method.stored`.
+ * The body of a pay request, with the members of the API. If a shop's backend accepts other members, give their type to `createCheckout`.
+ * Only the backend may add some members, such as `payment_method.stored`.
  */
 export interface Payment {
     account?: string;
@@ -197,7 +200,7 @@ export interface Address {
     state?: string;
     country: string;
 }
-/** What 3-D Secure asks about the browser. */
+/** The data about the browser that 3-D Secure needs. */
 export interface BrowserInfo {
     user_agent?: string;
     accept_header?: string;
@@ -205,7 +208,7 @@ export interface BrowserInfo {
     color_depth?: number;
     screen_height?: number;
     screen_width?: number;
-    /** As `getTimezoneOffset()` has it. */
+    /** The result of `getTimezoneOffset()`. */
     time_zone_offset?: number;
     java_enabled?: boolean;
 }
@@ -226,114 +229,116 @@ export interface Line {
         measure?: string;
     };
 }
-/** What `onAction` gets beside the action. */
+/** The last argument of `onAction`. */
 export interface Acting {
     /**
-     * Passes on what the provider's script returned, for a hook that can't return it. Resolves with the state once that was answered: `action`
-     * with a `problem` says that the details were refused, and that the customer may act again.
+     * Passes on the result of the provider's script, for a hook that can't return it. Resolves with the state after the response. The phase
+     * `action` with a `problem` means that the details were refused and the customer may act again.
      */
     complete: (details: object) => Promise<State>;
-    /** Is aborted when the attempt waits for this action no longer, or the checkout is closed. */
+    /** Aborted when the attempt no longer waits for this action, or the checkout is closed. */
     signal: AbortSignal;
 }
-/** What `onAction` returns, see there. */
+/** The result of `onAction`, see there. */
 export type Acted = object | true | void;
-/** What the browser is asked for; a test or an unusual host brings its own. */
+/** The functions of the browser that the client uses. A test or an unusual host may replace them. */
 export interface Environment {
     fetch: typeof fetch;
     storage: Pick<Storage, "getItem" | "setItem" | "removeItem"> | null;
     locks: Pick<LockManager, "request"> | null;
     channel: ((name: string) => BroadcastChannel) | null;
-    /** Where `online`, `pagehide` and `pageshow` happen. */
+    /** The target of the events `online`, `pagehide` and `pageshow`. */
     events: EventTarget | null;
     random: () => number;
-    /** Takes the customer to an address by a form, the whole window. */
+    /** Takes the whole window to an address by submitting a form. */
     submit: (url: string, fields: Record<string, string>) => void;
-    /** Is told of what a hook of the page throws. */
+    /** Called with each error that a hook of the page throws. */
     report: (error: unknown) => void;
 }
 /** Times in milliseconds. */
 export interface Timing {
-    /** The first pause before a failed attempt is read again, since its money may arrive late; it doubles, up to `lateCap`. */
+    /** The first pause before the page reads a failed attempt again, since its money may arrive late. The pause doubles, up to `lateCap`. */
     late: number;
     lateCap: number;
-    /** The first pause before a retry is at most this; it doubles. */
+    /** The maximum of the first pause before a retry. This maximum doubles with each retry. */
     backoff: number;
-    /** No pause of our own choosing is longer. A server may ask for more. */
+    /** The maximum of all pauses that the client chooses. A server may request longer pauses. */
     backoffCap: number;
-    /** A request without an answer for so long is sent again. */
+    /** The page sends a request again if it has no response after this time. */
     requestTimeout: number;
-    /** How long the server may hold a long poll. */
+    /** The time for which the server may hold a long poll. */
     wait: number;
-    /** A stream that says nothing at first for so long does not work here. */
+    /** A stream counts as not working if it sends nothing within this time after its start. */
     firstEvent: number;
-    /** A stream that has fallen silent for so long is opened anew. */
+    /** The page opens a stream again if it has been silent for this time. */
     silence: number;
     /**
-     * After so long without a final answer the page looks on for `requestTimeout`, since it may have been suspended, and ends in `unknown`.
+     * After this time without a final result the page checks for another `requestTimeout`, since it may have been suspended. It then ends in
+     * `unknown`.
      */
     giveUp: number;
-    /** `resume` sends a pay whose answer was lost only if it was pressed no longer ago. */
+    /** `resume` sends a pay request with a lost response again only if the customer pressed the button within this time. */
     resendWithin: number;
-    /** Another tab that is at work and does not answer for so long is not waited for: its browser may have suspended it. */
+    /** The page does not wait for a working tab that does not respond for this time: the browser may have suspended that tab. */
     otherTab: number;
 }
-/** `Form` is the type of what the shop's backend adds as `form`. */
+/** `Form` is the type of the object that the shop's backend adds as `form`. */
 export interface Options<Form extends object = object> {
     orderId: string;
-    /** The shop's own address that takes the pay and passes it on with the header Idempotency-Key. Not needed with `authorization`. */
+    /** The shop's own address that accepts the pay request and passes it on with the header Idempotency-Key. Not needed with `authorization`. */
     payUrl?: string;
-    /** paylatch's own address; empty for that of the page. */
+    /** The address of paylatch; empty for the address of the page. */
     apiUrl?: string;
     /**
-     * The shop's own address that answers with an attempt of this order, for when there is no status token (another device began the
-     * payment) or it has expired, after a day. It is asked with `?payment_attempt_id=…`.
+     * The shop's own address that returns an attempt of this order. The page uses it if it has no status token (another device began the
+     * payment), or if the token has expired, which happens after a day. The page adds `?payment_attempt_id=…`.
      */
     statusUrl?: string;
     /**
-     * The attempt of which the page's server knows that it is pending or has succeeded. It is followed where storage knows of none that is
-     * under way, or when that one has failed, or is a press that is too old to be sent again; an older failure that storage knows of gives way
-     * to it.
+     * The id of an attempt that the page's server knows to be pending or succeeded. The page follows it if storage has no attempt under way, if
+     * the attempt in storage has failed, or if the pay request in storage is too old to be sent again. It also replaces an older failure in
+     * storage.
      */
     attempt?: string;
     /**
-     * The shop's own address that passes on `{details}` to paylatch's `complete`, with the header Idempotency-Key. It is posted to with
-     * `?payment_attempt_id=…`. Not needed with `authorization`, nor where nothing is ever completed.
+     * The shop's own address that passes on `{details}` to paylatch's `complete`, with the header Idempotency-Key. The page posts to it with
+     * `?payment_attempt_id=…`. Not needed with `authorization`, or if no attempt is ever completed.
      */
     completeUrl?: string;
-    /** A customer's token, for a page that calls paylatch itself. Never the merchant's own. */
+    /** Returns a customer's token, for a page that calls paylatch itself. Never return the merchant's token. */
     authorization?: () => string | Promise<string>;
-    /** Further headers for the shop's own addresses, against cross-site requests for example. */
+    /** Returns further headers for the shop's own addresses, for example against cross-site requests. */
     headers?: () => Record<string, string>;
-    /** How the shop's own addresses see cookies; `same-origin` by default. */
+    /** Whether requests to the shop's own addresses contain cookies; `same-origin` by default. */
     credentials?: RequestCredentials;
     /**
-     * Shows the provider's own form, for a payment that its script takes. Is called with the object that the shop's backend has added as `form`
-     * to the answer to a pay, once for each attempt on each page: a reload asks the backend again, with the same key. What it returns takes the
-     * form away, and is called when the attempt has ended, after `onStatus`, or the checkout is closed. What the form reports of the outcome is not to be believed.
+     * Shows the provider's own form, for a payment that the provider's script takes. Called with the object that the shop's backend has added as
+     * `form` to the response to a pay request, once for each attempt on each page. After a reload the page asks the backend again, with the
+     * same key. The returned function removes the form. It is called when the attempt has ended, after `onStatus`, or when the checkout is closed.
+     * Do not trust the result that the form reports.
      */
     mount?: (form: Form, attempt: Attempt) => (() => void) | void;
     /**
-     * Does what the attempt waits for, by the provider's script for example. Is called once for each action on each page, in the tab that does
-     * the work; again by `act`. What it returns, or its promise resolves with:
+     * Does the action that the attempt waits for, for example with the provider's script. Called once for each action on each page, in the tab
+     * that does the work; `act` calls it again. It returns, or its promise resolves with:
      *
-     * - details, an object: they are passed on, see `completeUrl`.
-     * - `true`: the page has the action in hand, and calls `complete` or `act` if it must.
-     * - nothing: a `redirect` and a `post_form` are done as without a hook; after others paylatch has the provider asked.
+     * - details, an object: the page passes them on, see `completeUrl`.
+     * - `true`: the hook handles the action, and calls `complete` or `act` if needed.
+     * - nothing: the page does a `redirect` or `post_form` as without a hook. After an `sdk` action it has paylatch ask the provider.
      *
-     * What it throws is reported to the window, and the customer may act again.
+     * An error that it throws is reported to the window, and the customer may act again.
      */
     onAction?: (action: NextAction, attempt: Attempt, acting: Acting) => Acted | Promise<Acted>;
     /**
-     * What the customer has come back with: the parameters of the page's address that are the provider's, or null without them. Is called once on
-     * a page that opens with a payment under way; the attempt is completed with them if it still waits, once.
+     * Returns the provider's parameters in the page's address after the customer has come back, or null without them. Called once on a page that
+     * opens with a payment under way. The page completes the attempt with them once, if the attempt still waits.
      */
     returned?: () => Record<string, string> | null;
-    /** Is called with each change. */
+    /** Called with each change. */
     onStatus?: (state: State) => void;
-    /** Takes the customer to the provider's page after a press; `false` leaves that, and the submission of forms, to the page. */
+    /** Takes the customer to the provider's page after a press. `false` leaves this, and the submission of forms, to the shop's page. */
     redirect?: ((url: string) => void) | false;
-    /** Ends all work; the payment itself goes on. */
+    /** Ends all work of the page; the payment itself continues. */
     signal?: AbortSignal;
     timing?: Partial<Timing>;
     environment?: Partial<Environment>;
