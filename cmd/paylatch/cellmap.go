@@ -67,7 +67,7 @@ func changeMap(ctx context.Context, cfg *config.Config, back bool) error {
 // asMistake returns an error of the configuration in the form of its other errors.
 func asMistake(err error) error {
 	if wrong := (*payment.CellMapError)(nil); errors.As(err, &wrong) {
-		return config.ValidationErrors{wrong.Text}
+		return config.ValidationErrors{wrong.Error()}
 	}
 	return err
 }

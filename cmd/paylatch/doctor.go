@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/setup/accounts"
+	"github.com/paylatch/paylatch/internal/setup/cells"
 	"github.com/paylatch/paylatch/internal/setup/config"
 	"github.com/paylatch/paylatch/internal/setup/doctor"
 )
@@ -32,6 +33,9 @@ func (*doctorCmd) Run(ctx context.Context, a *app) error {
 			}
 			client := provider.NewHTTPClient()
 			checks := doctor.OfDatabase(examined{store, store.Bus(), store.Support()}, cfg.Environment == config.Live, now)
+			checks = append(checks, doctor.OfCell(func(ctx context.Context) error {
+				return cells.Examine(ctx, cells.Database{Number: cfg.Cell, Maps: store.CellMaps()}, cfg.CellMap())
+			}))
 			checks = append(checks, doctor.OfDataKeys(store.Keys()))
 			checks = append(checks, doctor.OfConfig(cfg, client, now)...)
 			checks = append(checks, doctor.OfAccounts(called(cfg), client, now)...)

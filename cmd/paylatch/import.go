@@ -70,7 +70,7 @@ func (c *importCmd) run(ctx context.Context, a *app, cfg *config.Config, store *
 	}
 	p := imports.NewPrinter(a.stdout, a.stderr, c.DryRun, now)
 	count, err := imports.Run(ctx, file, imports.Options{
-		Store: store, Account: c.Account, Now: now, DryRun: c.DryRun, MaxRefused: c.MaxErrors,
+		Store: store, Account: c.Account, CellOf: func(id payment.OrderID) payment.Cell { return cfg.CellOfOrder(string(id)) }, Now: now, DryRun: c.DryRun, MaxRefused: c.MaxErrors,
 		Rules:   changeset.Rules{Cell: cfg.Cell, Accounts: used.Charged, Schedule: payment.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease}},
 		Refused: p.Refused, Progress: p.Progress,
 	})

@@ -91,13 +91,16 @@ func after(prefix string) string {
 	return prefix[:last] + string(rune(prefix[last]+1))
 }
 
-// CellMapError is returned for a configuration under which the databases of cells must not serve. Its text contains the remedy.
-type CellMapError struct{ Text string }
+// CellMapError is returned for a configuration under which the databases of cells must not serve. Key is the key of the configuration
+// to look at, Remedy says what to do.
+type CellMapError struct{ Key, Problem, Remedy string }
 
-func (e *CellMapError) Error() string { return e.Text }
+func (e *CellMapError) Error() string { return e.Key + ": " + e.Problem + ". " + e.Remedy }
 
 // OtherCell returns a CellMapError for the database of cell is, which the configuration has for cell want.
 func OtherCell(is, want Cell) *CellMapError {
-	return &CellMapError{fmt.Sprintf("database_url: the database that the configuration has for cell %[2]d is the database of cell %[1]d: "+
-		"correct the addresses; perhaps those of cells %[1]d and %[2]d are swapped, or both are the same", is, want)}
+	return &CellMapError{
+		Key: "database_url", Problem: fmt.Sprintf("the database that the configuration has for cell %d is the database of cell %d", want, is),
+		Remedy: fmt.Sprintf("Correct the addresses; perhaps those of cells %d and %d are swapped, or both are the same", is, want),
+	}
 }

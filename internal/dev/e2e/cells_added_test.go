@@ -46,6 +46,9 @@ func TestACellIsItself(t *testing.T) {
 	}
 	require.Contains(t, r.ends(main+second, cellOne(1, r.dsn, "eu-")), "for cell 0 is the database of cell 1")
 	require.Contains(t, r.ends(main+r.dsn, cellOne(1, r.dsn, "eu-")), "for cell 1 is the database of cell 0")
+	doctor := start(t, t.TempDir(), append(settingsOfOne(), main+second, cellOne(1, r.dsn, "eu-")), "doctor")
+	within(t, "the end of the doctor", doctor.done)
+	require.Contains(t, doctor.stdout.String(), "fatal  cell: database_url: the database that the configuration has for cell 0 is the database of cell 1")
 	s.reconfigure(t, r.dsn, second)
 	eventually(t, "the swapped databases are refused", func() bool {
 		s.signal(syscall.SIGHUP) // again where a busy database did not respond in time: the cells are then compared at the next start

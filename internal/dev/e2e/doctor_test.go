@@ -39,7 +39,7 @@ func TestDoctor(t *testing.T) {
 	r := newRig(t)
 	printed, code := r.doctor(r.sandbox)
 	require.Equal(t, 1, code, printed)
-	for _, fine := range []string{"ok     database\n", "ok     migrations\n", "ok     notices\n", "ok     account sandbox\n"} {
+	for _, fine := range []string{"ok     database\n", "ok     migrations\n", "ok     cell\n", "ok     notices\n", "ok     account sandbox\n"} {
 		require.Contains(t, printed, fine)
 	}
 	for _, hurts := range []string{"fsync is off, so", "the role postgres may change the audit log", "the same secret is configured in accounts[2].webhook_secrets"} {

@@ -101,13 +101,18 @@ func (p *pooler) begin() {
 // ends returns the output of a service that does not start.
 func (r *rig) ends(environ ...string) string {
 	r.t.Helper()
-	p := start(r.t, r.t.TempDir(), append([]string{
-		"PAYLATCH_ENVIRONMENT=test", "PAYLATCH_LISTEN=127.0.0.1:0", "PAYLATCH_ENCRYPTION_KEYS=[" + keyOne + "]", "PAYLATCH_AUTH_HS256_SECRET=" + secret,
-		"PAYLATCH_ACCOUNTS=[{name: stripe, kind: stripe, webhook_secrets: [whsec_1]}]",
-	}, environ...), "serve")
+	p := start(r.t, r.t.TempDir(), append(settingsOfOne(), environ...), "serve")
 	within(r.t, "the end of the process", p.done)
 	require.Equal(r.t, 2, p.cmd.ProcessState.ExitCode(), p.stderr)
 	return p.stderr.String()
+}
+
+// settingsOfOne are the settings of a service with one account, without a database.
+func settingsOfOne() []string {
+	return []string{
+		"PAYLATCH_ENVIRONMENT=test", "PAYLATCH_LISTEN=127.0.0.1:0", "PAYLATCH_ENCRYPTION_KEYS=[" + keyOne + "]", "PAYLATCH_AUTH_HS256_SECRET=" + secret,
+		"PAYLATCH_ACCOUNTS=[{name: stripe, kind: stripe, webhook_secrets: [whsec_1]}]",
+	}
 }
 
 // TestPooler runs two services behind PgBouncer in transaction mode, as the manual has it, from the refusals on, and kills PgBouncer

@@ -55,6 +55,11 @@ func (i *importer) take(ctx context.Context, batch []*line) error {
 
 // judge settles lines that need no transaction, and returns the lines that can be made.
 func (i *importer) judge(ctx context.Context, batch []*line) (wanted []*line, err error) {
+	for _, l := range batch {
+		if l.open() {
+			l.settle(false, i.elsewhere(l.past.Order))
+		}
+	}
 	ids, names := asked(batch)
 	if len(ids) == 0 {
 		return nil, nil
@@ -81,6 +86,17 @@ func (i *importer) judge(ctx context.Context, batch []*line) (wanted []*line, er
 		}
 	}
 	return wanted, nil
+}
+
+// elsewhere refuses an order of another cell.
+func (i *importer) elsewhere(id payment.OrderID) *RefusalError {
+	if i.CellOf == nil {
+		return nil
+	}
+	if n := i.CellOf(id); n != i.Rules.Cell {
+		return refuse("order_id", "order %s is of cell %d, and this import is of cell %d: import the line by an account of cell %d", id, n, i.Rules.Cell, n)
+	}
+	return nil
 }
 
 // asked returns the orders and names of open lines.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // MaxLine is the longest line in bytes, its end included.
@@ -23,7 +24,9 @@ type Options struct {
 	Store   Store
 	Rules   changeset.Rules
 	Account string
-	Now     func() time.Time
+	// CellOf returns the cell of an order. A line of another cell than that of the rules is refused. If it is nil, there is one cell.
+	CellOf func(payment.OrderID) payment.Cell
+	Now    func() time.Time
 	// DryRun checks every line and writes nothing.
 	DryRun bool
 	// Batch is how many lines share a transaction, 500 by default.

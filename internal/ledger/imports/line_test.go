@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/ledger/imports"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -102,6 +103,23 @@ func FuzzParse(f *testing.F) {
 		require.GreaterOrEqual(t, p.AmountCaptured, p.AmountRefunded)
 		require.False(t, p.FinalizedAt.Before(p.CreatedAt))
 	})
+}
+
+// Lines of another cell are refused one by one, before any query: the storage would refuse their whole batch.
+func TestRun_otherCell(t *testing.T) {
+	t.Parallel()
+	var refused []string
+	count, err := imports.Run(context.Background(), strings.NewReader(whole+"\n"+whole), imports.Options{
+		Account: "acc", Now: func() time.Time { return now }, Rules: changeset.Rules{Cell: 2},
+		CellOf:  func(payment.OrderID) payment.Cell { return 1 },
+		Refused: func(r *imports.RefusalError) { refused = append(refused, r.Error()) }, Progress: func(imports.Count) {},
+	})
+	require.NoError(t, err)
+	require.Equal(t, imports.Count{Lines: 2, Refused: 2}, count)
+	require.Equal(t, []string{
+		"line 1: order_id: order A-1 is of cell 1, and this import is of cell 2: import the line by an account of cell 1",
+		"line 2: order_id: order A-1 is of cell 1, and this import is of cell 2: import the line by an account of cell 1",
+	}, refused)
 }
 
 // A line that is too long, and any number of refused ones, take no more memory than others.

@@ -33,8 +33,9 @@ type Database struct {
 	Maps   Maps
 }
 
-func refuse(format string, args ...any) error {
-	return &payment.CellMapError{Text: fmt.Sprintf(format, args...)}
+// refuse returns a payment.CellMapError; format and args are its problem.
+func refuse(key, remedy, format string, args ...any) error {
+	return &payment.CellMapError{Key: key, Problem: fmt.Sprintf(format, args...), Remedy: remedy}
 }
 
 // Compare returns a payment.CellMapError unless the database of a cell has the cell's number, serves under the map m, and has no order that m
@@ -47,14 +48,31 @@ func Compare(ctx context.Context, d Database, m payment.CellMap) error {
 	if err != nil {
 		return err
 	}
+	return d.serves(ctx, had, m)
+}
+
+// Examine is Compare without a write: it leaves a database without a number unclaimed.
+func Examine(ctx context.Context, d Database, m payment.CellMap) error {
+	had, err := d.Maps.ReadMaps(ctx)
+	if err == nil && len(had) == 0 {
+		err = d.suits(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return d.serves(ctx, had, m)
+}
+
+// serves refuses a database that is another cell, serves under another map, or has an order that m leads elsewhere.
+func (d Database) serves(ctx context.Context, had []payment.CellEpoch, m payment.CellMap) error {
 	if err := d.itself(had); err != nil {
 		return err
 	}
 	for _, e := range had {
 		if e.Open && !e.Map.Same(m) {
-			return refuse("order_prefixes: the database of cell %d serves under another map, epoch %d (%s); the configuration leads %s. "+
-				"If the configuration is the newer one, run `paylatch migrate up` with it, which checks that no stored order would change its cell; "+
-				"otherwise start with the configuration of the other processes", d.Number, e.Epoch, e.Map, m)
+			return refuse("order_prefixes", "If the configuration is the newer one, run `paylatch migrate up` with it, which checks that no stored order "+
+				"would change its cell; otherwise start with the configuration of the other processes",
+				"the database of cell %d serves under another map, epoch %d (%s); the configuration leads %s", d.Number, e.Epoch, e.Map, m)
 		}
 	}
 	return d.keeps(ctx, m)
@@ -75,7 +93,8 @@ func claim(ctx context.Context, d Database, m payment.CellMap) ([]payment.CellEp
 func (d Database) suits(ctx context.Context) error {
 	n, err := d.Maps.CellOfAttempts(ctx, d.Number)
 	if err == nil && n != d.Number {
-		err = refuse("database_url: the database that the configuration has for cell %d has payment attempts of cell %d: correct the address or the number of the cell", d.Number, n)
+		err = refuse("database_url", "Correct the address or the number of the cell",
+			"the database that the configuration has for cell %d has payment attempts of cell %d", d.Number, n)
 	}
 	return err
 }
@@ -96,9 +115,9 @@ func (d Database) keeps(ctx context.Context, m payment.CellMap) error {
 	if err != nil || !found {
 		return err
 	}
-	return refuse("order_prefixes: order %s is stored in cell %d, and the configuration leads it to cell %d, where its requests would charge it again. "+
-		"An order stays in its cell: leave order_prefixes as they were for such orders, and give the new cell a prefix that no stored order has, "+
-		"which the shop uses for new orders", id, d.Number, m.Of(id))
+	return refuse("order_prefixes", "An order stays in its cell: leave order_prefixes as they were for such orders, and give the new cell a prefix "+
+		"that no stored order has, which the shop uses for new orders",
+		"order %s is stored in cell %d, and the configuration leads it to cell %d, where its requests would charge it again", id, d.Number, m.Of(id))
 }
 
 const (
@@ -141,8 +160,8 @@ func change(ctx context.Context, all []Database, m payment.CellMap, back bool) (
 				open++
 				same = same && e.Map.Same(m)
 			case !back && e.Map.Same(m) && !current(had, m):
-				return false, refuse("order_prefixes: the configuration is older than the map of cell %d: it was that of epoch %d. "+
-					"Start with the configuration of the other processes; to return to this one, run `paylatch migrate up` with it", d.Number, e.Epoch)
+				return false, refuse("order_prefixes", "Start with the configuration of the other processes; to return to this one, run `paylatch migrate up` with it",
+					"the configuration is older than the map of cell %d: it was that of epoch %d", d.Number, e.Epoch)
 			}
 		}
 		same = same && open > 0
@@ -168,8 +187,8 @@ func (d Database) look(ctx context.Context, all []Database) ([]payment.CellEpoch
 	for _, e := range had {
 		for prefix, n := range e.Map {
 			if e.Open && !slices.ContainsFunc(all, func(d Database) bool { return d.Number == n }) {
-				return nil, refuse("cells: orders that begin with %s are in cell %d, which the configuration does not have: they would be charged again in another cell. "+
-					"Keep the cell; if it has no such order, take the prefix from it first, and the cell afterwards", prefix, n)
+				return nil, refuse("cells", "Keep the cell; if it has no such order, take the prefix from it first, and the cell afterwards",
+					"orders that begin with %s are in cell %d, which the configuration does not have: they would be charged again in another cell", prefix, n)
 			}
 		}
 	}

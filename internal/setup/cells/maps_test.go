@@ -82,8 +82,10 @@ func TestCompare(t *testing.T) {
 		"a prefix from other": {all[1], payment.CellMap{"eu-": 2}, "under another map"},
 	} {
 		refuses(t, cells.Compare(t.Context(), c.d, c.m), c.text)
+		refuses(t, cells.Examine(t.Context(), c.d, c.m), c.text)
 		require.NotEmpty(t, name)
 	}
+	require.NoError(t, cells.Examine(t.Context(), all[1], m))
 }
 
 // TestCompareOrders refuses a map that leads a stored order elsewhere, also before a database has a number.
@@ -93,6 +95,11 @@ func TestCompareOrders(t *testing.T) {
 	created(t, stores[0], "eu-7", "a")
 	created(t, stores[1], "b")
 	m := payment.CellMap{"eu-": 1}
+	refuses(t, cells.Examine(t.Context(), all[0], m), "order eu-7 is stored in cell 0, and the configuration leads it to cell 1")
+	require.NoError(t, cells.Examine(t.Context(), all[0], payment.CellMap{"us-": 1}))
+	had, err := all[0].Maps.ReadMaps(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, had, "to examine a database does not claim it")
 	for range 2 {
 		refuses(t, cells.Compare(t.Context(), all[0], m), "order eu-7 is stored in cell 0, and the configuration leads it to cell 1")
 		refuses(t, cells.Compare(t.Context(), all[1], m), "order b is stored in cell 1, and the configuration leads it to cell 0")

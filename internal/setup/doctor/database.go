@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
 
@@ -36,8 +37,8 @@ func OfDatabase(s Store, live bool, now func() time.Time) []Check {
 		{Name: answers, Run: func(ctx context.Context) []Finding {
 			return failed("database_url", s.Ping(ctx), "start PostgreSQL, or correct the address, the role or its password")
 		}},
-		{Name: "migrations", Run: func(ctx context.Context) []Finding {
-			return failed("migrations", s.Migrated(ctx), "run `paylatch migrate up`")
+		{Name: migrations, Run: func(ctx context.Context) []Finding {
+			return failed(migrations, s.Migrated(ctx), "run `paylatch migrate up`")
 		}},
 		{Name: "settings of sessions", Run: func(ctx context.Context) []Finding { return Demand(ctx, s, live) }},
 		{Name: "role", Run: func(ctx context.Context) []Finding { return role(s.AuditMayBeChanged(ctx)) }},
@@ -54,8 +55,22 @@ func OfDatabase(s Store, live bool, now func() time.Time) []Check {
 	return checks
 }
 
-// answers is the name of the check that all others of the database come after.
-const answers = "database"
+// OfCell is the check of a database's number and map of order ids, which compare reads. It comes after the checks of OfDatabase.
+func OfCell(compare func(ctx context.Context) error) Check {
+	return Check{Name: "cell", After: migrations, Run: func(ctx context.Context) []Finding {
+		err := compare(ctx)
+		if wrong := (*payment.CellMapError)(nil); errors.As(err, &wrong) {
+			return []Finding{{Check: wrong.Key, Grave: true, Problem: wrong.Problem, Remedy: wrong.Remedy}}
+		}
+		return failed("database_url", err, "check whether the database responds, and run the doctor again")
+	}}
+}
+
+const (
+	// answers is the name of the check that all others of the database come after.
+	answers    = "database"
+	migrations = "migrations"
+)
 
 // failed is the finding for an error, or no finding if err is nil.
 func failed(check string, err error, remedy string) []Finding {
