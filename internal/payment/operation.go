@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -279,6 +280,16 @@ func (a *Attempt) lastCancel(payment string) (last *Operation) {
 		}
 	}
 	return last
+}
+
+// HeldAnew is the result of a cancel that was replaced: the provider accepted it, and money is on hold.
+const HeldAnew = "held_anew"
+
+// Replaces reports whether the operation replaced an earlier cancel, which the provider may have carried out.
+func (a *Attempt) Replaces(o *Operation) bool {
+	return slices.ContainsFunc(a.Operations, func(before Operation) bool {
+		return before.Kind == o.Kind && before.Payment == o.Payment && before.Number < o.Number && before.Result == HeldAnew
+	})
 }
 
 // CancelWanted reports whether the attempt as a whole was to be cancelled at any time.

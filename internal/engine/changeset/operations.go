@@ -57,7 +57,7 @@ func (s *Changeset) heldAnew(c *Change, before payment.Attempt, r payment.Report
 
 // CancelAnew replaces a cancel by a new one: the old key releases nothing any more.
 func (s *Changeset) CancelAnew(c *Change, o *payment.Operation) *payment.Operation {
-	o.Finish("held_anew")
+	o.Finish(payment.HeldAnew)
 	return s.EnsureCancel(c, o.Origin)
 }
 

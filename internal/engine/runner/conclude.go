@@ -57,7 +57,7 @@ func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recor
 	}
 	can := r.capabilities(c.Attempt)
 	known := !can.Blind && (op.Kind == payment.OperationCancel || op.Kind == payment.OperationCapture && !can.CaptureUnseen)
-	if op.Sends > 1 && !known {
+	if !known && (op.Sends > 1 || c.Attempt.Replaces(op)) {
 		op.Lose()
 		return
 	}
