@@ -126,7 +126,7 @@ func TestPooler(t *testing.T) {
 	require.Contains(t, r.ends("PAYLATCH_DATABASE_URL="+bouncer.url, "PAYLATCH_DATABASE_POOLER=transaction"), "database.direct_url: is missing")
 	behind := []string{"PAYLATCH_DATABASE_URL=" + bouncer.url, "PAYLATCH_DATABASE_POOLER=transaction", "PAYLATCH_DATABASE_DIRECT_URL=" + r.dsn}
 	printed := r.ends(behind...)
-	remedies := regexp.MustCompile(`run (ALTER ROLE [^;]+);`).FindAllStringSubmatch(printed, -1)
+	remedies := regexp.MustCompile(`run (ALTER ROLE .+), and make`).FindAllStringSubmatch(printed, -1)
 	require.Len(t, remedies, 3, printed)
 	for _, m := range remedies {
 		_, err := r.db.Exec(t.Context(), m[1])
