@@ -19,7 +19,8 @@ func TestBlind(t *testing.T) {
 	t.Parallel()
 	t.Run("capture_waits_for_its_webhook", blindCaptureWaitsForItsWebhook)
 	t.Run("cancel_waits_for_its_webhook", blindCancelWaitsForItsWebhook)
-	t.Run("cancel_refused_the_second_time_stays_open", blindCancelRefusedTheSecondTimeStaysOpen)
+	t.Run("cancel_refused_the_second_time_stays_open", func(t *testing.T) { blindRefusedCancelStaysOpen(t) })
+	t.Run("cancel_refused_after_an_accepted_cancel_stays_open", func(t *testing.T) { blindRefusedCancelStaysOpen(t, gateway.Outcome{Event: fsm.EventProcessing}) })
 	t.Run("refund_waits_for_its_webhook", blindRefundWaitsForItsWebhook)
 	t.Run("hold_after_the_failure_is_released", blindHoldAfterTheFailureIsReleased)
 	t.Run("hold_without_a_name_waits_for_it", blindHoldWithoutANameWaitsForIt)
@@ -121,9 +122,10 @@ func blindCancelWaitsForItsWebhook(t *testing.T) {
 	r.audit(t, "A-1")
 }
 
-// A cancel without a response may have been carried out. So a refusal of the second cancel proves nothing, and a confirm
-// must not capture money that may have been released.
-func blindCancelRefusedTheSecondTimeStaysOpen(t *testing.T) {
+// A cancel without a response may have been carried out, and so may an accepted cancel that was replaced. So a later refusal proves
+// nothing, and a confirm must not capture money that may have been released.
+func blindRefusedCancelStaysOpen(t *testing.T, before ...gateway.Outcome) {
+	t.Helper()
 	t.Parallel()
 	look := &answering{}
 	r := newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider {
@@ -133,10 +135,12 @@ func blindCancelRefusedTheSecondTimeStaysOpen(t *testing.T) {
 	look.cancel = func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }
 	_, err := r.Cancel(t.Context(), customer, request("cancel", "cancel-key", ""), id)
 	require.NoError(t, err)
-	look.cancel = func() (gateway.Outcome, error) { return gateway.Outcome{Refused: true}, nil }
-	r.age(t, id, lease)
-	r.recheck(t, id)
-	require.EqualValues(t, 2, look.cancels.Load())
+	for i, says := range append(before, gateway.Outcome{Refused: true}) {
+		look.cancel = func() (gateway.Outcome, error) { return says, nil }
+		r.age(t, id, lease)
+		r.recheck(t, id)
+		require.EqualValues(t, i+2, look.cancels.Load())
+	}
 	a := r.attempt(t, id)
 	require.Equal(t, "authorized", a.Stage())
 	require.Equal(t, payment.OperationCancel, a.Intent.Kind, "nobody knows what came of the first")
