@@ -68,6 +68,15 @@ func (c *Client) Order(ctx context.Context, id string) (*api.Order, error) {
 	return read[api.Order]("read order "+id, r.HTTPResponse, r.Body)
 }
 
+// AmendOrder changes the terms of an order while no payment of it is under way or done.
+func (c *Client) AmendOrder(ctx context.Context, id string, amendment api.AmendOrder, cmd Command) (*api.Order, error) {
+	r, err := c.API.AmendOrderWithResponse(ctx, id, &api.AmendOrderParams{IdempotencyKey: cmd.key(), OnBehalfOf: cmd.user()}, amendment)
+	if err != nil {
+		return nil, fmt.Errorf("client: amend order %s: %w", id, err)
+	}
+	return read[api.Order]("amend order "+id, r.HTTPResponse, r.Body)
+}
+
 // CancelOrder takes no further pay for an order; a pending attempt is cancelled at its provider.
 func (c *Client) CancelOrder(ctx context.Context, id string, cmd Command) (*api.Order, error) {
 	r, err := c.API.CancelOrderWithResponse(ctx, id, &api.CancelOrderParams{IdempotencyKey: cmd.key(), OnBehalfOf: cmd.user()}, api.NoMembers{})

@@ -8,8 +8,8 @@ import (
 	"github.com/paylatch/paylatch/client/api"
 )
 
-// ProblemError is a refusal of the server (RFC 9457). Decide by Code and Retryable; Detail is for
-// people, as is the page at Type.
+// ProblemError is a refusal of the server (RFC 9457). Decide by Code, Retryable and SafeNewKey; Detail is
+// for people, as is the page at Type.
 type ProblemError struct{ api.Problem }
 
 // Error implements error.

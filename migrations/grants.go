@@ -59,7 +59,7 @@ func Served() map[string][]string {
 		"sealed_details":      {insert, update, remove},
 		"sealed_requests":     {insert, update, remove},
 		"search_cursors":      {update},
-		"search_orders":       {insert},
+		"search_orders":       {insert, update},
 		"search_payments":     {insert, update},
 		"service_marks":       {update},
 		"service_processes":   {insert, update, remove},

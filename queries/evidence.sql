@@ -6,7 +6,7 @@ WHERE a.attempt_id > @after ORDER BY a.attempt_id LIMIT sqlc.arg(most)::int;
 
 -- Reads the amounts and the cancel times of some orders, and counts the attempts of each that are pending or paid. Locks nothing.
 -- name: EvidenceOrders :many
-SELECT o.order_id, o.amount, o.currency, o.cancel_requested_at, o.accepted_attempt_id,
+SELECT o.order_id, o.amount, o.currency, o.cancel_requested_at, o.accepted_attempt_id, (o.original IS NOT NULL)::boolean AS amended,
     (SELECT count(*) FROM payment_attempts a WHERE a.order_id = o.order_id AND a.status <> 'failed')::int AS live
 FROM orders o WHERE o.order_id = ANY (@order_ids::text[]);
 

@@ -24,9 +24,27 @@ SELECT * FROM orders WHERE order_id = @order_id FOR NO KEY UPDATE;
 SELECT * FROM orders WHERE order_id = ANY (@order_ids::text[])
 ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED;
 
--- Writes the cancel request of a locked order, once.
+-- Writes the cancel request of a locked order, once. Its time of change is later than that of its attempts.
 -- name: OrderCancel :exec
-UPDATE orders SET cancel_requested_at = coalesce(cancel_requested_at, @at), updated_at = @at WHERE order_id = @order_id;
+UPDATE orders SET cancel_requested_at = coalesce(cancel_requested_at, @at::timestamptz), revision = revision + (cancel_requested_at IS NULL)::int,
+    updated_at = greatest(@at::timestamptz, updated_at + interval '1 microsecond',
+        (SELECT max(a.updated_at) + interval '1 microsecond' FROM payment_attempts a WHERE a.order_id = @order_id))
+WHERE order_id = @order_id;
+
+-- Writes other terms of a locked order. Its first terms are kept once.
+-- name: OrderAmend :execrows
+UPDATE orders SET amount = @amount, currency = @currency, description = @description, metadata = @metadata, detailed = @detailed,
+    original = coalesce(original, @original::jsonb), revision = @revision, updated_at = @updated_at
+WHERE order_id = @order_id AND revision = @was;
+
+-- Appends the amendment of an order to the log of activity.
+-- name: OrderAmendLog :exec
+INSERT INTO attempt_log (order_id, entry_id, kind, what, actor, key, outcome, at, until)
+VALUES (@order_id, @entry_id, 'press', @what, @actor, @key, @outcome, @at, @at);
+
+-- Gives an amended order its words in the search, where it is in it.
+-- name: OrderAmendWords :exec
+UPDATE search_orders SET words = string_to_array(@words::text, ' ') WHERE order_id = @order_id;
 
 -- Reads the order of one attempt. Locks nothing.
 -- name: OrderBeside :one
@@ -34,7 +52,10 @@ SELECT o.* FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_atte
 
 -- Records the attempt whose late money pays a locked order.
 -- name: OrderAccept :execrows
-UPDATE orders SET accepted_attempt_id = @attempt_id::uuid, updated_at = @at WHERE order_id = @order_id;
+UPDATE orders SET accepted_attempt_id = @attempt_id::uuid, revision = revision + 1,
+    updated_at = greatest(@at::timestamptz, updated_at + interval '1 microsecond',
+        (SELECT max(a.updated_at) + interval '1 microsecond' FROM payment_attempts a WHERE a.order_id = @order_id))
+WHERE order_id = @order_id;
 
 -- Reads several orders. Locks nothing.
 -- name: OrdersRead :many

@@ -9,6 +9,23 @@ FROM (SELECT unnest(@order_ids::text[]) AS order_id, unnest(@attempt_ids::uuid[]
 -- name: SealedDetailsRead :one
 SELECT sealed FROM sealed_details WHERE order_id = @order_id AND attempt_id = @attempt_id;
 
+-- Reads the details of an order with the revision that has them. Locks nothing.
+-- name: OrderDetailsRead :one
+SELECT o.revision, d.sealed FROM orders o
+LEFT JOIN sealed_details d ON d.order_id = o.order_id AND d.attempt_id = '00000000-0000-0000-0000-000000000000'
+WHERE o.order_id = @order_id;
+
+-- Replaces the details of an amended order.
+-- name: OrderDetailsReplace :exec
+INSERT INTO sealed_details AS d (order_id, attempt_id, sealed, created_at, check_at)
+SELECT n.order_id, n.attempt_id, n.sealed, n.at, n.at + interval '1 hour'
+FROM (SELECT @order_id::text AS order_id, @attempt_id::uuid AS attempt_id, @sealed::bytea AS sealed, @at::timestamptz AS at) n
+ON CONFLICT (order_id, attempt_id) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at, check_at = excluded.check_at;
+
+-- Removes the details of an amended order.
+-- name: OrderDetailsRemove :exec
+DELETE FROM sealed_details WHERE order_id = @order_id AND attempt_id = '00000000-0000-0000-0000-000000000000';
+
 -- Erases the due details that are not needed any more, and makes the others due again at twice their age. Returns how many were
 -- due. Skips locked rows.
 -- name: SealedDetailsPurge :one

@@ -41,6 +41,8 @@ SELECT d.discrepancy_id, e.event_id, coalesce(e.verdict, '')::text AS verdict, c
     EXISTS (SELECT FROM refunds p WHERE p.attempt_id = a.attempt_id AND p.status = 'pending') AS refunding,
     EXISTS (SELECT FROM payment_attempts b WHERE b.order_id = a.order_id AND b.attempt_id <> a.attempt_id
         AND (b.amount_captured - greatest(0, b.amount_refunded) - greatest(0, b.amount_disputed) > 0 OR b.foreign_money)) AS beside,
+    coalesce((a.amount <> o.amount OR a.currency <> o.currency) AND (a.currency <> o.currency
+        OR greatest(0, a.amount_captured - greatest(0, a.amount_refunded) - greatest(0, a.amount_disputed)) < o.amount), false)::boolean AS underpaid,
     coalesce(r.status::text, '')::text AS refund,
     coalesce((SELECT p.status FROM disputes p WHERE d.about = 'dispute' AND p.attempt_id = d.attempt_id
         AND p.provider_dispute_id = substr(d.about_id, strpos(d.about_id, ' ') + 1) LIMIT 1), '')::text AS dispute,

@@ -748,6 +748,30 @@ type Address struct {
 	State *string `json:"state,omitempty"`
 }
 
+// AmendOrder The changes. It has at least one member beside `expected_version`. Absent members stay as they are.
+type AmendOrder struct {
+	// Amount An amount in minor units of the currency, in plain digits.
+	Amount *Amount `json:"amount,omitempty"`
+
+	// Currency An ISO 4217 code in upper case.
+	Currency *Currency `json:"currency,omitempty"`
+
+	// Customer The customer. Each provider gets the members that its request has a place for. The data are kept encrypted. The customer of a pay
+	// request is kept as long as its call may be sent again. The customer of an order is kept until the order is paid or cancelled. The
+	// recipient of a fiscal receipt is kept until all money is refunded. No data are kept longer than a year and a month.
+	Customer    *Customer `json:"customer,omitempty"`
+	Description *string   `json:"description,omitempty"`
+
+	// ExpectedVersion The order's `version` as the caller has read it. If the order has another version, nothing is changed.
+	ExpectedVersion *int `json:"expected_version,omitempty"`
+
+	// Lines The purchased items. The amounts must add up to the order's amount.
+	Lines *Lines `json:"lines,omitempty"`
+
+	// Metadata The merchant's own notes, at most 50.
+	Metadata *Metadata `json:"metadata,omitempty"`
+}
+
 // Amount An amount in minor units of the currency, in plain digits.
 type Amount = int64
 
@@ -1168,22 +1192,31 @@ type NoMembers = map[string]interface{}
 
 // Order defines model for Order.
 type Order struct {
-	OrderID  string      `json:"order_id"`
-	UserID   string      `json:"user_id"`
-	Amount   int64       `json:"amount"`
-	Currency string      `json:"currency"`
-	Status   OrderStatus `json:"status"`
+	OrderID  string `json:"order_id"`
+	UserID   string `json:"user_id"`
+	Amount   int64  `json:"amount"`
+	Currency string `json:"currency"`
+
+	// Version It rises with each change of the order and of its payments.
+	Version int         `json:"version"`
+	Status  OrderStatus `json:"status"`
 
 	// AmountHeld The held money of all attempts: captured, and neither refunded nor charged back. If it is above 0 while the order is `open`, a
-	// failed attempt was paid after all, and the shop is looking at it. A page then shows neither a failure nor "pay again".
+	// failed attempt was paid after all, and the shop is looking at it. A page then shows neither a failure nor "pay again". If the
+	// order was amended to another currency, attempts in its former currency do not count.
 	AmountHeld int64 `json:"amount_held"`
+
+	// AmountCaptured The captured money of the attempts that `amount_held` counts.
+	AmountCaptured int64 `json:"amount_captured"`
 
 	// CreatedBy The role that set the price. If it is `customer`, the shop checks the amount before it delivers.
 	CreatedBy   OrderCreatedBy    `json:"created_by"`
 	Description string            `json:"description"`
 	Metadata    map[string]string `json:"metadata"`
 	CreatedAt   time.Time         `json:"created_at"`
-	UpdatedAt   time.Time         `json:"updated_at"`
+
+	// UpdatedAt The time of the last change of the order, of an attempt of it, or of a dispute of its payment.
+	UpdatedAt time.Time `json:"updated_at"`
 
 	// Attempts The attempts, the oldest first.
 	Attempts []Attempt `json:"attempts"`
@@ -1432,6 +1465,11 @@ type Problem struct {
 
 	// Retryable `true` if the same request may be sent again unchanged.
 	Retryable bool `json:"retryable"`
+
+	// SafeNewKey `true` if the same intention may be sent under a new key: no request under this key was executed or is under way, and nothing
+	// can be executed twice. `false` if an earlier request under this key may have been executed (its response may have been lost), or
+	// if a payment of the order is done or under way. Then use the same key, or read the order.
+	SafeNewKey bool `json:"safe_new_key"`
 
 	// RetryAfterMs The wait in milliseconds. Present with every `Retry-After`.
 	RetryAfterMs *int64 `json:"retry_after_ms,omitempty"`
@@ -2456,6 +2494,22 @@ type ReadOrderParams struct {
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
+// AmendOrderParams defines parameters for AmendOrder.
+type AmendOrderParams struct {
+	// IdempotencyKey The key names one intention. It has 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never put it in the
+	// query string. The same key with the same request gets the first response. The same key with another request gets 409.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
 // ListAttemptsParams defines parameters for ListAttempts.
 type ListAttemptsParams struct {
 	// ClientRequestID The `Idempotency-Key` of the pay request, without quotes. Without this parameter all attempts are listed.
@@ -2764,6 +2818,9 @@ type RedeliverJSONRequestBody = Redeliver
 // CreateOrderJSONRequestBody defines body for CreateOrder for application/json ContentType.
 type CreateOrderJSONRequestBody = CreateOrder
 
+// AmendOrderJSONRequestBody defines body for AmendOrder for application/json ContentType.
+type AmendOrderJSONRequestBody = AmendOrder
+
 // RegisterAttemptJSONRequestBody defines body for RegisterAttempt for application/json ContentType.
 type RegisterAttemptJSONRequestBody = RegisterAttempt
 
@@ -2991,6 +3048,34 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/orders/{order_id} (the `ReadOrder` operationId).
 	ReadOrder(ctx context.Context, orderID OrderID, params *ReadOrderParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AmendOrderWithBody Amend an order
+	//
+	// Roles: service. Changes the terms of an order while none of its payments is pending, holds money or may hold money. It raises
+	// `version` and `updated_at`. A pay request is charged with the terms before the amendment or after it, never with a mixture. A
+	// request that changes nothing leaves the order as it is, with its version. The feed has no event of an amendment.
+	//
+	// An attempt keeps the amount with which it began. If money comes late for a failed attempt of a former amount, the order is not paid
+	// by it: staff refund it.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/orders/{order_id} (the `AmendOrder` operationId).
+	AmendOrderWithBody(ctx context.Context, orderID OrderID, params *AmendOrderParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AmendOrder Amend an order
+	//
+	// Roles: service. Changes the terms of an order while none of its payments is pending, holds money or may hold money. It raises
+	// `version` and `updated_at`. A pay request is charged with the terms before the amendment or after it, never with a mixture. A
+	// request that changes nothing leaves the order as it is, with its version. The feed has no event of an amendment.
+	//
+	// An attempt keeps the amount with which it began. If money comes late for a failed attempt of a former amount, the order is not paid
+	// by it: staff refund it.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/orders/{order_id} (the `AmendOrder` operationId).
+	AmendOrder(ctx context.Context, orderID OrderID, params *AmendOrderParams, body AmendOrderJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAttempts List the attempts of an order
 	//
@@ -3544,6 +3629,54 @@ func (c *Client) CreateOrder(ctx context.Context, params *CreateOrderParams, bod
 // Corresponds with GET /v1/orders/{order_id} (the `ReadOrder` operationId).
 func (c *Client) ReadOrder(ctx context.Context, orderID OrderID, params *ReadOrderParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReadOrderRequest(c.Server, orderID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AmendOrderWithBody Amend an order
+//
+// Roles: service. Changes the terms of an order while none of its payments is pending, holds money or may hold money. It raises
+// `version` and `updated_at`. A pay request is charged with the terms before the amendment or after it, never with a mixture. A
+// request that changes nothing leaves the order as it is, with its version. The feed has no event of an amendment.
+//
+// An attempt keeps the amount with which it began. If money comes late for a failed attempt of a former amount, the order is not paid
+// by it: staff refund it.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/orders/{order_id} (the `AmendOrder` operationId).
+func (c *Client) AmendOrderWithBody(ctx context.Context, orderID OrderID, params *AmendOrderParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAmendOrderRequestWithBody(c.Server, orderID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AmendOrder Amend an order
+//
+// Roles: service. Changes the terms of an order while none of its payments is pending, holds money or may hold money. It raises
+// `version` and `updated_at`. A pay request is charged with the terms before the amendment or after it, never with a mixture. A
+// request that changes nothing leaves the order as it is, with its version. The feed has no event of an amendment.
+//
+// An attempt keeps the amount with which it began. If money comes late for a failed attempt of a former amount, the order is not paid
+// by it: staff refund it.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/orders/{order_id} (the `AmendOrder` operationId).
+func (c *Client) AmendOrder(ctx context.Context, orderID OrderID, params *AmendOrderParams, body AmendOrderJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAmendOrderRequest(c.Server, orderID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5181,6 +5314,88 @@ func NewReadOrderRequest(server string, orderID OrderID, params *ReadOrderParams
 			}
 
 			req.Header.Set("X-Request-Id", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewAmendOrderRequest calls the generic AmendOrder builder with application/json body
+func NewAmendOrderRequest(server string, orderID OrderID, params *AmendOrderParams, body AmendOrderJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAmendOrderRequestWithBody(server, orderID, params, "application/json", bodyReader)
+}
+
+// NewAmendOrderRequestWithBody constructs an http.Request for the AmendOrder method, with any body, and a specified content type
+func NewAmendOrderRequestWithBody(server string, orderID OrderID, params *AmendOrderParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "order_id", orderID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/orders/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		var headerParam0 string
+
+		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+		if err != nil {
+			return nil, err
+		}
+
+		req.Header.Set("Idempotency-Key", headerParam0)
+
+		if params.OnBehalfOf != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "On-Behalf-Of", *params.OnBehalfOf, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("On-Behalf-Of", headerParam1)
+		}
+
+		if params.XRequestID != nil {
+			var headerParam2 string
+
+			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam2)
 		}
 
 	}
@@ -6857,6 +7072,34 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/orders/{order_id} (the `ReadOrder` operationId).
 	ReadOrderWithResponse(ctx context.Context, orderID OrderID, params *ReadOrderParams, reqEditors ...RequestEditorFn) (*ReadOrderResponse, error)
 
+	// AmendOrderWithBodyWithResponse Amend an order
+	//
+	// Roles: service. Changes the terms of an order while none of its payments is pending, holds money or may hold money. It raises
+	// `version` and `updated_at`. A pay request is charged with the terms before the amendment or after it, never with a mixture. A
+	// request that changes nothing leaves the order as it is, with its version. The feed has no event of an amendment.
+	//
+	// An attempt keeps the amount with which it began. If money comes late for a failed attempt of a former amount, the order is not paid
+	// by it: staff refund it.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/orders/{order_id} (the `AmendOrder` operationId).
+	AmendOrderWithBodyWithResponse(ctx context.Context, orderID OrderID, params *AmendOrderParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AmendOrderResponse, error)
+
+	// AmendOrderWithResponse Amend an order
+	//
+	// Roles: service. Changes the terms of an order while none of its payments is pending, holds money or may hold money. It raises
+	// `version` and `updated_at`. A pay request is charged with the terms before the amendment or after it, never with a mixture. A
+	// request that changes nothing leaves the order as it is, with its version. The feed has no event of an amendment.
+	//
+	// An attempt keeps the amount with which it began. If money comes late for a failed attempt of a former amount, the order is not paid
+	// by it: staff refund it.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/orders/{order_id} (the `AmendOrder` operationId).
+	AmendOrderWithResponse(ctx context.Context, orderID OrderID, params *AmendOrderParams, body AmendOrderJSONRequestBody, reqEditors ...RequestEditorFn) (*AmendOrderResponse, error)
+
 	// ListAttemptsWithResponse List the attempts of an order
 	//
 	// Roles: the order's owner, service, support, admin. With `client_request_id` the list has the attempt of a pay request whose response
@@ -7673,6 +7916,58 @@ func (r ReadOrderResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReadOrderResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// AmendOrderResponse200Headers the declared response headers of an HTTP 200 response for AmendOrder
+type AmendOrderResponse200Headers struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type AmendOrderResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Order
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *AmendOrderResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AmendOrderResponse) GetJSON200() *Order {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r AmendOrderResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AmendOrderResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AmendOrderResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AmendOrderResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -8687,6 +8982,46 @@ func (c *ClientWithResponses) ReadOrderWithResponse(ctx context.Context, orderID
 	return ParseReadOrderResponse(rsp)
 }
 
+// AmendOrderWithBodyWithResponse Amend an order
+//
+// Roles: service. Changes the terms of an order while none of its payments is pending, holds money or may hold money. It raises
+// `version` and `updated_at`. A pay request is charged with the terms before the amendment or after it, never with a mixture. A
+// request that changes nothing leaves the order as it is, with its version. The feed has no event of an amendment.
+//
+// An attempt keeps the amount with which it began. If money comes late for a failed attempt of a former amount, the order is not paid
+// by it: staff refund it.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/orders/{order_id} (the `AmendOrder` operationId).
+func (c *ClientWithResponses) AmendOrderWithBodyWithResponse(ctx context.Context, orderID OrderID, params *AmendOrderParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AmendOrderResponse, error) {
+	rsp, err := c.AmendOrderWithBody(ctx, orderID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAmendOrderResponse(rsp)
+}
+
+// AmendOrderWithResponse Amend an order
+//
+// Roles: service. Changes the terms of an order while none of its payments is pending, holds money or may hold money. It raises
+// `version` and `updated_at`. A pay request is charged with the terms before the amendment or after it, never with a mixture. A
+// request that changes nothing leaves the order as it is, with its version. The feed has no event of an amendment.
+//
+// An attempt keeps the amount with which it began. If money comes late for a failed attempt of a former amount, the order is not paid
+// by it: staff refund it.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/orders/{order_id} (the `AmendOrder` operationId).
+func (c *ClientWithResponses) AmendOrderWithResponse(ctx context.Context, orderID OrderID, params *AmendOrderParams, body AmendOrderJSONRequestBody, reqEditors ...RequestEditorFn) (*AmendOrderResponse, error) {
+	rsp, err := c.AmendOrder(ctx, orderID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAmendOrderResponse(rsp)
+}
+
 // ListAttemptsWithResponse List the attempts of an order
 //
 // Roles: the order's owner, service, support, admin. With `client_request_id` the list has the attempt of a pay request whose response
@@ -9638,6 +9973,73 @@ func ParseReadOrderResponse(rsp *http.Response) (*ReadOrderResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers ReadOrderResponse200Headers
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAmendOrderResponse parses an HTTP response from a AmendOrderWithResponse call
+func ParseAmendOrderResponse(rsp *http.Response) (*AmendOrderResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AmendOrderResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Order
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers AmendOrderResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Key"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyKey = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Result"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Result", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyResult = value
+		}
 		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {

@@ -165,7 +165,7 @@ func (in *instance) routes(counted *metrics.Metrics, refusals *zerolog.Logger) {
 	served := api.Options{
 		Payments: in.of.payments(in), Events: in.events.Feed, FeedRead: in.events.Readers.Note, Lists: lists.New(in.of.lists(in.store)), Deliveries: in.useCases, Rejected: in.rejected.Keep, Refused: in.refused, Demo: in.how.dev,
 		Auth: in.auth, Accounts: in.accounts.Receiving, Ready: in.ready(), Log: in.log, Refusals: refusals, Hub: in.hub, Origins: in.cfg.CORSOrigins,
-		CustomersMay: customersMay(in.cfg), Quota: idempotency.Quota{NewKeys: in.cfg.Idempotency.Quota.NewKeys, Per: in.cfg.Idempotency.Quota.Per},
+		CustomersMay: customersMay(in.cfg), ReusedStatus: in.cfg.Idempotency.ReusedStatus, Quota: idempotency.Quota{NewKeys: in.cfg.Idempotency.Quota.NewKeys, Per: in.cfg.Idempotency.Quota.Per},
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: in.cfg.TrustedProxies,
 		OperationsApart: in.cfg.OperationsListen != "", Reference: in.accounts.Reference, Now: now,
 	}

@@ -20,6 +20,7 @@ type problem struct {
 	Detail       string `json:"detail"`
 	Code         string `json:"code"`
 	Retryable    bool   `json:"retryable"`
+	SafeNewKey   bool   `json:"safe_new_key"`
 	RetryAfterMS int    `json:"retry_after_ms,omitempty"`
 }
 
@@ -32,15 +33,15 @@ func problems() map[error]problem {
 	return map[error]problem{
 		idempotency.ErrKeyMissing: {
 			Title: "Idempotency key missing", Status: http.StatusBadRequest, Code: "idempotency-key-missing",
-			Detail: "Send a key of your own for this command in the header Idempotency-Key.",
+			Detail: "Send a key of your own for this command in the header Idempotency-Key.", SafeNewKey: true,
 		},
 		idempotency.ErrKeyInvalid: {
 			Title: "Idempotency key invalid", Status: http.StatusBadRequest, Code: "idempotency-key-invalid",
-			Detail: "Send one key of 8 to 200 characters of A-Z a-z 0-9 - _ . : ~.",
+			Detail: "Send one key of 8 to 200 characters of A-Z a-z 0-9 - _ . : ~.", SafeNewKey: true,
 		},
 		idempotency.ErrKeyInQuery: {
 			Title: "Idempotency key in the query string", Status: http.StatusBadRequest, Code: "idempotency-key-in-query",
-			Detail: "Send the key in the header Idempotency-Key and nowhere else.",
+			Detail: "Send the key in the header Idempotency-Key and nowhere else.", SafeNewKey: true,
 		},
 		idempotency.ErrKeyReused: {
 			Title: "Idempotency key reused", Status: http.StatusConflict, Code: "idempotency-key-reused",

@@ -45,7 +45,7 @@ func newServer(o Options) *server {
 	o = o.withDefaults()
 	renderer := render.New(o.Now, o.PollAfter)
 	return &server{Options: o, render: renderer, exchanges: ExchangeOptions{
-		Problems: render.NewCatalogue(renderer), Access: AccessLog{Log: o.Log, Refusals: o.Refusals, Observe: o.Observe, Now: o.Now},
+		Problems: render.NewCatalogue(renderer, o.ReusedStatus), Access: AccessLog{Log: o.Log, Refusals: o.Refusals, Observe: o.Observe, Now: o.Now},
 		TrustedProxies: o.TrustedProxies, Now: o.Now,
 	}}
 }

@@ -48,6 +48,8 @@ type payments struct {
 	actor     authz.Actor
 	request   idempotency.Request
 	created   commands.CreateOrder
+	amends    commands.AmendOrder
+	body      []byte
 	pays      commands.Pay
 	externals commands.External
 	reports   commands.Report
@@ -103,6 +105,11 @@ func (p *payments) shows(a payment.Attempt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.view = payment.View{Attempt: a}
+}
+
+func (p *payments) AmendOrder(_ context.Context, actor authz.Actor, req idempotency.Request, cmd commands.AmendOrder) (commands.AmendedOrder, error) {
+	p.amends = cmd
+	return commands.AmendedOrder{Order: p.order, Body: p.body, Result: p.result}, p.asked(actor, req)
 }
 
 func (p *payments) CancelOrder(_ context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID) (payment.Order, idempotency.Result, error) {

@@ -33,6 +33,7 @@ type Payments interface {
 	Reads
 
 	CreateOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateOrder) (payment.Order, idempotency.Result, error)
+	AmendOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.AmendOrder) (commands.AmendedOrder, error)
 	Pay(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Pay) (commands.Reply, error)
 	Register(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.External) (commands.Reply, error)
 	Report(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Report) (commands.Reply, error)
@@ -168,6 +169,8 @@ type Options struct {
 	// Quota limits the invalid commands of one user in this process. The user's quota of new idempotency keys is counted apart.
 	// The zero value sets no limit.
 	Quota idempotency.Quota
+	// ReusedStatus is the status of the response to a reused key; 0 for 409.
+	ReusedStatus int
 	// Hub wakes the waiters of an attempt. It must be running; without a hub all reads return at once.
 	Hub *waiting.Hub
 	// Origins are the origins of pages that may read an attempt with its status token,

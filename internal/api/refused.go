@@ -31,7 +31,7 @@ func (r *refusals) count(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		user := string(ExchangeIn(c).Actor.User())
 		if wait := r.limiter.Wait(user, r.now()); wait > 0 {
-			return &idempotency.QuotaError{RetryAfter: wait}
+			return &render.EarlyError{Err: &idempotency.QuotaError{RetryAfter: wait}}
 		}
 		err := next(c)
 		if refused(err) {

@@ -18,6 +18,7 @@ type response struct {
 
 func (r response) VisitCreateOrderResponse(w http.ResponseWriter) error     { return r.send(w) }
 func (r response) VisitReadOrderResponse(w http.ResponseWriter) error       { return r.send(w) }
+func (r response) VisitAmendOrderResponse(w http.ResponseWriter) error      { return r.send(w) }
 func (r response) VisitPayResponse(w http.ResponseWriter) error             { return r.send(w) }
 func (r response) VisitListAttemptsResponse(w http.ResponseWriter) error    { return r.send(w) }
 func (r response) VisitCancelOrderResponse(w http.ResponseWriter) error     { return r.send(w) }

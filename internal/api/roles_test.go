@@ -47,7 +47,7 @@ func (shelf) Order(context.Context, payment.OrderID) (payment.Order, error) {
 	return order(succeeded()), nil
 }
 
-func (shelf) OrderDetails(context.Context, payment.OrderID) ([]byte, error) { return nil, nil }
+func (shelf) OrderDetails(context.Context, payment.OrderID) ([]byte, int, error) { return nil, 0, nil }
 
 func (shelf) Attempt(context.Context, payment.AttemptID) (payment.Attempt, error) {
 	return undisputed(), nil

@@ -96,7 +96,7 @@ func byActor(e support.Entry, customers strip.Kind) strip.Kind {
 }
 
 // requests are the words for requests; a refund has a mark of its own.
-var requests = map[string]string{"confirm": "capture", "complete": "confirms", "cancel": "cancel", "cancel_order": "cancel order"} //nolint:gochecknoglobals // a table
+var requests = map[string]string{"confirm": "capture", "complete": "confirms", "cancel": "cancel", "cancel_order": "cancel order", "amend_order": "amend order"} //nolint:gochecknoglobals // a table
 
 // staff names the actions of staff that concern the course; a refund has a mark of its own.
 var staff = map[support.Action]string{ //nolint:gochecknoglobals // a table

@@ -32,6 +32,8 @@ var (
 	ErrOrderExists = errors.New("order exists")
 	// ErrOrderPaid is returned when the order is paid, or a failed attempt of it holds money.
 	ErrOrderPaid = errors.New("order already paid")
+	// ErrOrderChanged is returned when the order has another version than the caller expected.
+	ErrOrderChanged = errors.New("order changed")
 	// ErrOrderCancelled is returned when the order's cancellation was requested.
 	ErrOrderCancelled = errors.New("order cancelled")
 	// ErrStoredMethod is returned when the token of a stored payment method is not declared as one.

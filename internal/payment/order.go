@@ -18,7 +18,7 @@ const (
 	OrderCancelled OrderStatus = "cancelled"
 )
 
-// Order is a debt of one customer, with terms that never change.
+// Order is a debt of one customer. Its terms change only by an amendment, and only while no money of it is under way.
 type Order struct {
 	ID     OrderID
 	UserID UserID
@@ -29,6 +29,10 @@ type Order struct {
 	Money       Money
 	Description string
 	Metadata    map[string]string
+	// Original are the terms with which an amended order was created; nil for an order that was never amended.
+	Original *Terms
+	// Revision rises with each change of the order itself; see Version.
+	Revision int
 	// Detailed is set if the order came with lines or a customer. SealedDetails are these, encrypted:
 	// they are not read with the order.
 	Detailed      bool
@@ -48,10 +52,52 @@ type Order struct {
 // SameContent reports whether two orders have the same terms. Sealed terms are compared by the hash of the whole
 // request.
 func (o Order) SameContent(p Order) bool {
-	if (o.Detailed || p.Detailed) && o.RequestHash != p.RequestHash {
+	if (o.Detailed || p.Detailed) && (o.RequestHash != p.RequestHash || o.Original != nil || p.Original != nil) {
 		return false
 	}
-	return o.Money == p.Money && o.Description == p.Description && maps.Equal(o.Metadata, p.Metadata)
+	return o.Terms().Equal(p.Terms())
+}
+
+// Terms are the terms of an order that its responses show.
+type Terms struct {
+	Money       Money
+	Description string
+	Metadata    map[string]string
+}
+
+// Terms are the order's terms as they are now.
+func (o Order) Terms() Terms { return Terms{o.Money, o.Description, o.Metadata} }
+
+// Equal reports whether two terms are the same.
+func (t Terms) Equal(u Terms) bool {
+	return t.Money == u.Money && t.Description == u.Description && maps.Equal(t.Metadata, u.Metadata)
+}
+
+// Amend gives the order other terms. Its time of change rises, whatever the clock says.
+func (o *Order) Amend(t Terms, now time.Time) {
+	if o.Original == nil {
+		o.Original = new(o.Terms())
+	}
+	o.UpdatedAt = Later(o.ChangedAt(), now)
+	o.Money, o.Description, o.Metadata = t.Money, t.Description, t.Metadata
+	o.Revision++
+}
+
+// Later is the time of a change after another change: now, or a moment after that change if the clock has not passed it.
+func Later(last, now time.Time) time.Time {
+	if now.After(last) {
+		return now
+	}
+	return last.Add(time.Microsecond)
+}
+
+// Version rises with each change of the order and of its attempts.
+func (o Order) Version() int {
+	version := o.Revision
+	for i := range o.Attempts {
+		version += o.Attempts[i].Version
+	}
+	return version
 }
 
 // Status is paid with a succeeded attempt or accepted late money, cancelled with a cancel request
@@ -109,19 +155,36 @@ func (o Order) LateMoney() error {
 	return nil
 }
 
-// AmountHeld is the sum of Held of all attempts, in minor units of the order's currency.
-func (o Order) AmountHeld() (held int64) {
+// AmountHeld is the sum of Held of all attempts, in minor units of the order's currency. An order may be amended to another
+// currency: attempts from before that do not count.
+func (o Order) AmountHeld() int64 { return o.sum(Attempt.Held) }
+
+// AmountCaptured is the sum of AmountCaptured of the attempts that AmountHeld counts.
+func (o Order) AmountCaptured() int64 { return o.sum(Attempt.AmountCaptured) }
+
+func (o Order) sum(of func(Attempt) int64) (sum int64) {
 	for i := range o.Attempts {
-		held += o.Attempts[i].Held()
+		if o.Attempts[i].Money.Currency == o.Money.Currency {
+			sum += of(o.Attempts[i])
+		}
 	}
-	return held
+	return sum
+}
+
+// Underpaid reports whether the money of an attempt is less than the order needs, because the order was amended after the
+// attempt had begun.
+func (o Order) Underpaid(a Attempt) bool {
+	return a.Money != o.Money && (a.Money.Currency != o.Money.Currency || a.Held() < o.Money.Minor)
 }
 
 // ResponseTo is the order in the response to a request that created it. A repeat of the creating request gets the order
 // as it was then. Another request gets the order as it is now.
 func (o Order) ResponseTo(req idempotency.Request) Order {
 	if o.RequestID == RequestID(req.Key) {
-		o.Attempts, o.Accepted, o.CancelRequestedAt, o.UpdatedAt = nil, nil, nil, o.CreatedAt
+		o.Attempts, o.Accepted, o.CancelRequestedAt, o.UpdatedAt, o.Revision = nil, nil, nil, o.CreatedAt, 1
+		if t := o.Original; t != nil {
+			o.Money, o.Description, o.Metadata = t.Money, t.Description, t.Metadata
+		}
 	}
 	return o
 }

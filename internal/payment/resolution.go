@@ -48,6 +48,8 @@ type Circumstances struct {
 	Refunding bool
 	// Beside is set if another attempt of the order holds money.
 	Beside bool
+	// Underpaid is set if the order was amended since, and needs more than the attempt holds, or another currency.
+	Underpaid bool
 	// Refund is the state of the discrepancy's refund, Dispute the state of its dispute; empty without a named one.
 	Refund  fsm.RefundState
 	Dispute fsm.DisputeState
@@ -67,9 +69,11 @@ const (
 	pendingTaken
 	// pendingForeign attempts hold money in another currency.
 	pendingForeign
-	// late money is held by a failed attempt. It is lateBeside while another attempt of the order holds money, too.
+	// late money is held by a failed attempt. It is lateBeside while another attempt of the order holds money, too. It is
+	// lateUnderpaid if the order was amended since and needs more.
 	late
 	lateBeside
+	lateUnderpaid
 	// mayHold attempts failed, and the provider did not release a possible hold.
 	mayHold
 	// refunding attempts may soon hold no money any more.
@@ -111,6 +115,9 @@ var possibilities = map[reviewStanding][]PossibleResolution{ //nolint:gochecknog
 	lateBeside: {
 		{ResolvedRefundedElsewhere, "it went back in the provider's dashboard", "The provider is asked first; then it is recorded as refunded, and the other payment stays."},
 	},
+	lateUnderpaid: {
+		{ResolvedRefundedElsewhere, "it went back in the provider's dashboard", "The provider is asked first; then it is recorded as refunded. The order can be paid again, unless it was cancelled."},
+	},
 	mayHold: {
 		{ResolvedAccepted, "the hold was released in the provider's dashboard, or there is none", "The provider is asked first; then the order can be paid again."},
 		{ResolvedRefundedElsewhere, "what was held was taken and went back", "The provider is asked first; then the order can be paid again."},
@@ -126,6 +133,7 @@ var beforehand = map[reviewStanding]string{ //nolint:gochecknoglobals // a table
 	pendingTaken: "What was taken can be refunded here first; then this can be resolved as not paid.",
 	late:         "Or refund it here, and resolve this as accepted once that has succeeded.",
 	lateBeside:   "Or refund one of the two payments here; once that has succeeded this can be resolved as accepted.",
+	lateUnderpaid: "The order was amended since, and this is less than it needs: refund it here, and resolve this as accepted once that has succeeded.",
 	refunding:    "A refund of it is under way: resolve this once it has ended.",
 }
 
@@ -202,6 +210,8 @@ func (d Discrepancy) standing(c Circumstances) reviewStanding {
 		return refunding
 	case c.State == fsm.Failed && c.Beside:
 		return lateBeside
+	case c.State == fsm.Failed && c.Underpaid:
+		return lateUnderpaid
 	case c.State == fsm.Failed:
 		return late
 	case d.Kind != CurrencyMismatch && held:
@@ -235,7 +245,7 @@ func (d Discrepancy) Takes(r Resolution, c Circumstances) error {
 	switch {
 	case slices.ContainsFunc(d.possible(at), func(p PossibleResolution) bool { return p.Resolution == r }):
 		return nil
-	case r.Decides() && (at == settled || at == late || at == lateBeside || at == mayHold):
+	case r.Decides() && (at == settled || at == late || at == lateBeside || at == lateUnderpaid || at == mayHold):
 		return ErrNotPending
 	case r == ResolvedNotPaid && (at == pendingTaken || at == pendingForeign):
 		return ErrHoldsMoney

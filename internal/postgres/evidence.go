@@ -88,7 +88,7 @@ func (f file) terms(ctx context.Context, q *dbsqlc.Queries, tx pgx.Tx) error {
 	for _, e := range f.at {
 		if row := terms[e.Attempt.OrderID]; row != nil {
 			e.Order, e.Live = payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)}, int(row.Live)
-			e.CancelRequestedAt = row.CancelRequestedAt
+			e.CancelRequestedAt, e.Amended = row.CancelRequestedAt, row.Amended
 			e.Accepted = row.AcceptedAttemptID != nil && *row.AcceptedAttemptID == uuid.UUID(e.Attempt.ID)
 		}
 	}

@@ -16,11 +16,55 @@ func orderFromRow(row *dbsqlc.Orders) (payment.Order, error) {
 		CreatedBy: payment.Role(row.CreatedBy), RequestHash: idempotency.HashOf(row.RequestHash),
 		Money:       payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
 		Description: row.Description, Detailed: row.Detailed, Accepted: (*payment.AttemptID)(row.AcceptedAttemptID), CancelRequestedAt: row.CancelRequestedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		Revision: int(row.Revision),
 	}
 	if err := json.Unmarshal(row.Metadata, &o.Metadata); err != nil {
 		return o, fmt.Errorf("decode metadata of order %s: %w", o.ID, err)
 	}
+	if row.Original != nil {
+		var t originalTerms
+		if err := json.Unmarshal(row.Original, &t); err != nil {
+			return o, fmt.Errorf("decode the original terms of order %s: %w", o.ID, err)
+		}
+		o.Original = &payment.Terms{Money: payment.Money{Minor: t.Amount, Currency: t.Currency}, Description: t.Description, Metadata: t.Metadata}
+	}
 	return o, nil
+}
+
+// originalTerms are the original terms of an amended order as they are stored.
+type originalTerms struct {
+	Amount      int64             `json:"amount"`
+	Currency    payment.Currency  `json:"currency"`
+	Description string            `json:"description"`
+	Metadata    map[string]string `json:"metadata"`
+}
+
+// orderAmendParams are the terms of an amended order.
+func orderAmendParams(o payment.Order) (*dbsqlc.OrderAmendParams, error) {
+	metadata, err := metadataOf(o)
+	if err != nil {
+		return nil, err
+	}
+	t := o.Original
+	original, err := json.Marshal(originalTerms{t.Money.Minor, t.Money.Currency, t.Description, t.Metadata})
+	if err != nil {
+		return nil, fmt.Errorf("encode the original terms of order %s: %w", o.ID, err)
+	}
+	return &dbsqlc.OrderAmendParams{
+		OrderID: string(o.ID), Amount: o.Money.Minor, Currency: string(o.Money.Currency), Description: o.Description, Metadata: metadata, Detailed: o.Detailed,
+		Original: original, Revision: int32(o.Revision), Was: int32(o.Revision - 1), UpdatedAt: o.UpdatedAt, //nolint:gosec // revisions
+	}, nil
+}
+
+func metadataOf(o payment.Order) ([]byte, error) {
+	if o.Metadata == nil {
+		return []byte("{}"), nil
+	}
+	metadata, err := json.Marshal(o.Metadata)
+	if err != nil {
+		return nil, fmt.Errorf("encode metadata of order %s: %w", o.ID, err)
+	}
+	return metadata, nil
 }
 
 // ordersFromRows gives orders their attempts and leaves out the attempts of other orders.
@@ -43,12 +87,9 @@ func ordersFromRows(rows []*dbsqlc.Orders, attempts []payment.Attempt) (map[paym
 
 // orderInsertParams is a new order.
 func orderInsertParams(o payment.Order) (*dbsqlc.OrderInsertParams, error) {
-	metadata, err := json.Marshal(o.Metadata)
+	metadata, err := metadataOf(o)
 	if err != nil {
-		return nil, fmt.Errorf("encode metadata of order %s: %w", o.ID, err)
-	}
-	if o.Metadata == nil {
-		metadata = []byte("{}")
+		return nil, err
 	}
 	return &dbsqlc.OrderInsertParams{
 		OrderID: string(o.ID), UserID: string(o.UserID), CreatedBy: string(o.CreatedBy), ClientRequestID: string(o.RequestID), RequestHash: o.RequestHash[:],

@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/backoffice/finder"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/watermark"
@@ -160,6 +163,39 @@ func (t *txn) OrderCancel(ctx context.Context, id payment.OrderID, cancelled out
 		return fmt.Errorf("cancel order %s: %w", id, err)
 	}
 	return t.publish(ctx, []outbox.Message{cancelled})
+}
+
+// OrderAmend implements commands.Tx.
+func (t *txn) OrderAmend(ctx context.Context, a commands.Amendment) error {
+	p, err := orderAmendParams(a.Order)
+	if err != nil {
+		return err
+	}
+	o := a.Order
+	fail := func(err error) error { return fmt.Errorf("amend order %s: %w", o.ID, err) }
+	if _, err := t.q.OrderAmend(ctx, t.DeferredRows(1, pool.ErrGuard), p); err != nil {
+		return fail(err)
+	}
+	if err := t.q.OrderAmendLog(ctx, t.Deferred(), &dbsqlc.OrderAmendLogParams{
+		OrderID: string(o.ID), EntryID: payment.OnlyCell.NewID(), What: commands.AmendName, Actor: a.Actor, Key: string(a.Key), Outcome: a.Prices, At: o.UpdatedAt,
+	}); err != nil {
+		return fail(err)
+	}
+	words := finder.OrderWords(finder.Order{ID: string(o.ID), User: string(o.UserID), Description: o.Description, Metadata: o.Metadata, At: o.CreatedAt})
+	if err := t.q.OrderAmendWords(ctx, t.Deferred(), &dbsqlc.OrderAmendWordsParams{OrderID: string(o.ID), Words: strings.Join(words, " ")}); err != nil {
+		return fail(err)
+	}
+	switch {
+	case !a.Details:
+	case o.Detailed:
+		err = t.q.OrderDetailsReplace(ctx, t.Deferred(), &dbsqlc.OrderDetailsReplaceParams{OrderID: string(o.ID), AttemptID: uuid.Nil, Sealed: o.SealedDetails, At: o.UpdatedAt})
+	default:
+		err = t.q.OrderDetailsRemove(ctx, t.Deferred(), string(o.ID))
+	}
+	if err != nil {
+		return fail(err)
+	}
+	return nil
 }
 
 // OrderAccept implements commands.Tx.

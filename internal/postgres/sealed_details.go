@@ -15,8 +15,28 @@ import (
 )
 
 // OrderDetails implements commands.Store.
-func (s *Store) OrderDetails(ctx context.Context, id payment.OrderID) ([]byte, error) {
-	return s.details(ctx, id, payment.AttemptID{})
+func (s *Store) OrderDetails(ctx context.Context, id payment.OrderID) (sealed []byte, revision int, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		sealed, revision, err = orderDetails(ctx, s.q, c, id)
+		return err
+	})
+	return sealed, revision, err
+}
+
+// OrderDetails implements commands.Tx.
+func (t *txn) OrderDetails(ctx context.Context, id payment.OrderID) ([]byte, int, error) {
+	return orderDetails(ctx, t.q, t, id)
+}
+
+func orderDetails(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, id payment.OrderID) ([]byte, int, error) {
+	row, err := q.OrderDetailsRead(ctx, db, string(id))
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, 0, nil
+	case err != nil:
+		return nil, 0, fmt.Errorf("read the details of order %s: %w", id, err)
+	}
+	return row.Sealed, int(row.Revision), nil
 }
 
 // Receipt implements runner.Store.

@@ -747,6 +747,30 @@ type Address struct {
 	State *string `json:"state,omitempty"`
 }
 
+// AmendOrder The changes. It has at least one member beside `expected_version`. Absent members stay as they are.
+type AmendOrder struct {
+	// Amount An amount in minor units of the currency, in plain digits.
+	Amount *Amount `json:"amount,omitempty"`
+
+	// Currency An ISO 4217 code in upper case.
+	Currency *Currency `json:"currency,omitempty"`
+
+	// Customer The customer. Each provider gets the members that its request has a place for. The data are kept encrypted. The customer of a pay
+	// request is kept as long as its call may be sent again. The customer of an order is kept until the order is paid or cancelled. The
+	// recipient of a fiscal receipt is kept until all money is refunded. No data are kept longer than a year and a month.
+	Customer    *Customer `json:"customer,omitempty"`
+	Description *string   `json:"description,omitempty"`
+
+	// ExpectedVersion The order's `version` as the caller has read it. If the order has another version, nothing is changed.
+	ExpectedVersion *int `json:"expected_version,omitempty"`
+
+	// Lines The purchased items. The amounts must add up to the order's amount.
+	Lines *Lines `json:"lines,omitempty"`
+
+	// Metadata The merchant's own notes, at most 50.
+	Metadata *Metadata `json:"metadata,omitempty"`
+}
+
 // Amount An amount in minor units of the currency, in plain digits.
 type Amount = int64
 
@@ -1167,22 +1191,31 @@ type NoMembers = map[string]interface{}
 
 // Order defines model for Order.
 type Order struct {
-	OrderID  string      `json:"order_id"`
-	UserID   string      `json:"user_id"`
-	Amount   int64       `json:"amount"`
-	Currency string      `json:"currency"`
-	Status   OrderStatus `json:"status"`
+	OrderID  string `json:"order_id"`
+	UserID   string `json:"user_id"`
+	Amount   int64  `json:"amount"`
+	Currency string `json:"currency"`
+
+	// Version It rises with each change of the order and of its payments.
+	Version int         `json:"version"`
+	Status  OrderStatus `json:"status"`
 
 	// AmountHeld The held money of all attempts: captured, and neither refunded nor charged back. If it is above 0 while the order is `open`, a
-	// failed attempt was paid after all, and the shop is looking at it. A page then shows neither a failure nor "pay again".
+	// failed attempt was paid after all, and the shop is looking at it. A page then shows neither a failure nor "pay again". If the
+	// order was amended to another currency, attempts in its former currency do not count.
 	AmountHeld int64 `json:"amount_held"`
+
+	// AmountCaptured The captured money of the attempts that `amount_held` counts.
+	AmountCaptured int64 `json:"amount_captured"`
 
 	// CreatedBy The role that set the price. If it is `customer`, the shop checks the amount before it delivers.
 	CreatedBy   OrderCreatedBy    `json:"created_by"`
 	Description string            `json:"description"`
 	Metadata    map[string]string `json:"metadata"`
 	CreatedAt   Micros            `json:"created_at"`
-	UpdatedAt   Micros            `json:"updated_at"`
+
+	// UpdatedAt The time of the last change of the order, of an attempt of it, or of a dispute of its payment.
+	UpdatedAt Micros `json:"updated_at"`
 
 	// Attempts The attempts, the oldest first.
 	Attempts []Attempt `json:"attempts"`
@@ -1431,6 +1464,11 @@ type Problem struct {
 
 	// Retryable `true` if the same request may be sent again unchanged.
 	Retryable bool `json:"retryable"`
+
+	// SafeNewKey `true` if the same intention may be sent under a new key: no request under this key was executed or is under way, and nothing
+	// can be executed twice. `false` if an earlier request under this key may have been executed (its response may have been lost), or
+	// if a payment of the order is done or under way. Then use the same key, or read the order.
+	SafeNewKey bool `json:"safe_new_key"`
 
 	// RetryAfterMs The wait in milliseconds. Present with every `Retry-After`.
 	RetryAfterMs *int64 `json:"retry_after_ms,omitempty"`
@@ -2455,6 +2493,22 @@ type ReadOrderParams struct {
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
+// AmendOrderParams defines parameters for AmendOrder.
+type AmendOrderParams struct {
+	// IdempotencyKey The key names one intention. It has 8 to 200 characters of `A-Z a-z 0-9 - _ . : ~`, bare or in double quotes. Never put it in the
+	// query string. The same key with the same request gets the first response. The same key with another request gets 409.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+
+	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
+	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
+	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
 // ListAttemptsParams defines parameters for ListAttempts.
 type ListAttemptsParams struct {
 	// ClientRequestID The `Idempotency-Key` of the pay request, without quotes. Without this parameter all attempts are listed.
@@ -3006,6 +3060,9 @@ type RedeliverJSONRequestBody = Redeliver
 // CreateOrderJSONRequestBody defines body for CreateOrder for application/json ContentType.
 type CreateOrderJSONRequestBody = CreateOrder
 
+// AmendOrderJSONRequestBody defines body for AmendOrder for application/json ContentType.
+type AmendOrderJSONRequestBody = AmendOrder
+
 // RegisterAttemptJSONRequestBody defines body for RegisterAttempt for application/json ContentType.
 type RegisterAttemptJSONRequestBody = RegisterAttempt
 
@@ -3098,6 +3155,9 @@ type ServerInterface interface {
 	// ReadOrder Read an order
 	// (GET /v1/orders/{order_id})
 	ReadOrder(ctx echo.Context, orderID OrderID, params ReadOrderParams) error
+	// AmendOrder Amend an order
+	// (PATCH /v1/orders/{order_id})
+	AmendOrder(ctx echo.Context, orderID OrderID, params AmendOrderParams) error
 	// ListAttempts List the attempts of an order
 	// (GET /v1/orders/{order_id}/attempts)
 	ListAttempts(ctx echo.Context, orderID OrderID, params ListAttemptsParams) error
@@ -3893,6 +3953,74 @@ func (w *ServerInterfaceWrapper) ReadOrder(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ReadOrder(ctx, orderID, params)
+	return err
+}
+
+// AmendOrder converts echo context to params.
+func (w *ServerInterfaceWrapper) AmendOrder(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "order_id" -------------
+	var orderID OrderID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "order_id", ctx.Param("order_id"), &orderID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter order_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AmendOrderParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+	// ------------- Optional header parameter "On-Behalf-Of" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("On-Behalf-Of")]; found {
+		var OnBehalfOf OnBehalfOf
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for On-Behalf-Of, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "On-Behalf-Of", valueList[0], &OnBehalfOf, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter On-Behalf-Of: %s", err))
+		}
+
+		params.OnBehalfOf = &OnBehalfOf
+	}
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AmendOrder(ctx, orderID, params)
 	return err
 }
 
@@ -6045,6 +6173,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/orders", wrapper.ListOrders, options.OperationMiddlewares["listOrders"]...)
 	router.POST(options.BaseURL+"/v1/orders", wrapper.CreateOrder, options.OperationMiddlewares["createOrder"]...)
 	router.GET(options.BaseURL+"/v1/orders/:order_id", wrapper.ReadOrder, options.OperationMiddlewares["readOrder"]...)
+	router.PATCH(options.BaseURL+"/v1/orders/:order_id", wrapper.AmendOrder, options.OperationMiddlewares["amendOrder"]...)
 	router.GET(options.BaseURL+"/v1/orders/:order_id/attempts", wrapper.ListAttempts, options.OperationMiddlewares["listAttempts"]...)
 	router.POST(options.BaseURL+"/v1/orders/:order_id/attempts", wrapper.RegisterAttempt, options.OperationMiddlewares["registerAttempt"]...)
 	router.POST(options.BaseURL+"/v1/orders/:order_id/cancel", wrapper.CancelOrder, options.OperationMiddlewares["cancelOrder"]...)
@@ -6716,6 +6845,50 @@ func (response ReadOrder200JSONResponse) VisitReadOrderResponse(w http.ResponseW
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AmendOrderRequestObject struct {
+	OrderID OrderID `json:"order_id"`
+	Params  AmendOrderParams
+	Body    *AmendOrderJSONRequestBody
+}
+
+type AmendOrderResponseObject interface {
+	VisitAmendOrderResponse(w http.ResponseWriter) error
+}
+
+type AmendOrder200ResponseHeaders struct {
+	IdempotencyKey      *string
+	IdempotencyReplayed *string
+	IdempotencyResult   string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type AmendOrder200JSONResponse struct {
+	Body    Order
+	Headers AmendOrder200ResponseHeaders
+}
+
+func (response AmendOrder200JSONResponse) VisitAmendOrderResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotencyKey != nil {
+		w.Header().Set("Idempotency-Key", fmt.Sprint(*response.Headers.IdempotencyKey))
+	}
+	if response.Headers.IdempotencyReplayed != nil {
+		w.Header().Set("Idempotency-Replayed", fmt.Sprint(*response.Headers.IdempotencyReplayed))
+	}
+	w.Header().Set("Idempotency-Result", fmt.Sprint(response.Headers.IdempotencyResult))
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
 	w.WriteHeader(200)
@@ -8471,6 +8644,9 @@ type StrictServerInterface interface {
 	// ReadOrder Read an order
 	// (GET /v1/orders/{order_id})
 	ReadOrder(ctx context.Context, request ReadOrderRequestObject) (ReadOrderResponseObject, error)
+	// AmendOrder Amend an order
+	// (PATCH /v1/orders/{order_id})
+	AmendOrder(ctx context.Context, request AmendOrderRequestObject) (AmendOrderResponseObject, error)
 	// ListAttempts List the attempts of an order
 	// (GET /v1/orders/{order_id}/attempts)
 	ListAttempts(ctx context.Context, request ListAttemptsRequestObject) (ListAttemptsResponseObject, error)
@@ -8894,6 +9070,55 @@ func (sh *strictHandler) ReadOrder(ctx echo.Context, orderID OrderID, params Rea
 		return err
 	} else if validResponse, ok := response.(ReadOrderResponseObject); ok {
 		return validResponse.VisitReadOrderResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AmendOrder operation middleware
+func (sh *strictHandler) AmendOrder(ctx echo.Context, orderID OrderID, params AmendOrderParams) error {
+	var request AmendOrderRequestObject
+
+	request.OrderID = orderID
+	request.Params = params
+
+	var body AmendOrderJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AmendOrder(ctx.Request().Context(), request.(AmendOrderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AmendOrder")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AmendOrderResponseObject); ok {
+		return validResponse.VisitAmendOrderResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
@@ -29,14 +30,22 @@ type Catalogue struct {
 	renderer Renderer
 }
 
-// NewCatalogue returns the catalogue. Attempts in problems are rendered by r.
-func NewCatalogue(r Renderer) *Catalogue {
+// NewCatalogue returns the catalogue. Attempts in problems are rendered by r. reused is the status of a reused key; 0 for the
+// code's own, 409.
+func NewCatalogue(r Renderer, reused int) *Catalogue {
 	c := &Catalogue{rows: rows(), kinds: kinds(), byCode: make(map[string]kind), renderer: r}
-	for _, k := range c.kinds {
-		c.byCode[k.code] = k
+	for i := range c.kinds {
+		k := &c.kinds[i]
+		if k.code == keyReused {
+			k.status = cmp.Or(reused, k.status)
+		}
+		c.byCode[k.code] = *k
 	}
 	return c
 }
+
+// keyReused is the code with a status that the configuration may change.
+const keyReused = "idempotency-key-reused"
 
 // Executed reports whether a problem is the result of an executed command, which is kept with its key.
 func (c *Catalogue) Executed(code string) bool { return c.byCode[code].executed }
@@ -46,7 +55,7 @@ func (c *Catalogue) Document(requestID string, err error) gen.Problem {
 	k := c.byCode[c.codeOf(err)]
 	p := gen.Problem{
 		Type: "/problems/" + k.code, Title: k.title(), Status: k.status, Detail: detail(k, err), Code: k.code,
-		RequestID: requestID, Retryable: k.retryable,
+		RequestID: requestID, Retryable: k.retryable, SafeNewKey: k.newKey == safe,
 	}
 	if wait := wait(k, err); wait > 0 {
 		ms := wait.Milliseconds()
@@ -58,6 +67,9 @@ func (c *Catalogue) Document(requestID string, err error) gen.Problem {
 			fields[i] = gen.FieldError(f)
 		}
 		p.Errors = &fields
+	}
+	if _, early := errors.AsType[*EarlyError](err); early {
+		p.SafeNewKey = false
 	}
 	if progress, ok := errors.AsType[*payment.InProgressError](err); ok {
 		p.Attempt, p.Retryable = c.inTheWay(progress.Attempt), progress.Attempt.Failed()
@@ -188,14 +200,14 @@ type ProblemPage struct {
 	Code, Title, Meaning, Detail string
 	Status                       int
 	StatusText                   string
-	Retryable                    bool
+	Retryable, SafeNewKey        bool
 }
 
 // Pages lists the pages of all codes.
 func (c *Catalogue) Pages() []ProblemPage {
 	list := make([]ProblemPage, len(c.kinds))
 	for i, k := range c.kinds {
-		list[i] = ProblemPage{k.code, k.title(), k.meaning, k.detail, k.status, http.StatusText(k.status), k.retryable}
+		list[i] = ProblemPage{k.code, k.title(), k.meaning, k.detail, k.status, http.StatusText(k.status), k.retryable, k.newKey == safe}
 	}
 	return list
 }

@@ -27,8 +27,8 @@ func New(now func() time.Time, pollAfter time.Duration) Renderer {
 func (r Renderer) Order(o payment.Order) gen.Order {
 	out := gen.Order{
 		OrderID: string(o.ID), UserID: string(o.UserID),
-		Amount: o.Money.Minor, Currency: string(o.Money.Currency), Status: gen.OrderStatus(o.Status()),
-		AmountHeld: o.AmountHeld(), CreatedBy: gen.OrderCreatedBy(o.CreatedBy), Description: o.Description, Metadata: o.Metadata,
+		Amount: o.Money.Minor, Currency: string(o.Money.Currency), Version: o.Version(), Status: gen.OrderStatus(o.Status()),
+		AmountHeld: o.AmountHeld(), AmountCaptured: o.AmountCaptured(), CreatedBy: gen.OrderCreatedBy(o.CreatedBy), Description: o.Description, Metadata: o.Metadata,
 		CreatedAt: gen.Micros(o.CreatedAt), UpdatedAt: gen.Micros(o.ChangedAt()),
 		Attempts: make([]gen.Attempt, len(o.Attempts)),
 	}

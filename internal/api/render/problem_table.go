@@ -47,6 +47,7 @@ func paymentRows() []row {
 		{payment.ErrOrderExists, "order-exists"},
 		{payment.ErrOrderPaid, "order-already-paid"},
 		{payment.ErrOrderCancelled, "order-cancelled"},
+		{payment.ErrOrderChanged, "order-changed"},
 		{payment.ErrStoredMethod, "stored-payment-method"},
 		{payment.ErrMethodNotYours, "payment-method-not-yours"},
 		{payment.ErrProviderUnavailable, "provider-unavailable"},
@@ -142,6 +143,16 @@ type ProblemError struct {
 
 // Error implements error.
 func (r *ProblemError) Error() string { return r.Code + ": " + r.Detail }
+
+// EarlyError is a refusal that comes before the key of the command is looked up: an earlier request under that key may have
+// been executed.
+type EarlyError struct{ Err error }
+
+// Error implements error.
+func (e *EarlyError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the refusal.
+func (e *EarlyError) Unwrap() error { return e.Err }
 
 // Refuse returns a *ProblemError.
 func Refuse(code, detail string) error { return &ProblemError{Code: code, Detail: detail} }

@@ -208,7 +208,7 @@ func (h AttemptHistory) waiting() *Discrepancy {
 // circumstances returns the present state of the payment and the order that a discrepancy is about.
 func (h AttemptHistory) circumstances(d payment.Discrepancy) payment.Circumstances {
 	a := &h.Attempt
-	c := payment.Circumstances{State: a.State, Held: a.Held(), Foreign: a.ForeignMoney, MayHold: a.Unreleased()}
+	c := payment.Circumstances{State: a.State, Held: a.Held(), Foreign: a.ForeignMoney, MayHold: a.Unreleased(), Underpaid: h.Order.Underpaid(*a)}
 	for _, other := range h.Order.Attempts {
 		c.Beside = c.Beside || other.ID != a.ID && other.HoldsMoney()
 	}

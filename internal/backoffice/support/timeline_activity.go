@@ -1,10 +1,12 @@
 package support
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/engine/activity"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/amount"
 )
@@ -31,6 +33,9 @@ func (h AttemptHistory) activity(n activity.Note) Entry {
 		text := "The provider sent a webhook " + strings.TrimSuffix(repeated("again", n.Times), ",") + " that had been received before; nothing changed."
 		return Entry{n.At, EntryWebhook, h.provider(), text, detail}
 	case activity.NoteCommand:
+		if n.What == commands.AmendName {
+			return Entry{n.At, EntryRequest, n.Actor, commander(n.Actor) + " amended the order " + cmp.Or(n.Outcome, "without another price") + ".", detail}
+		}
 		return Entry{n.At, EntryRequest, n.Actor, commander(n.Actor) + " requested " + sentence(requested, n.What, "a change") + ".", detail}
 	case activity.NoteRefused:
 		detail["times"] = n.Times
@@ -85,6 +90,7 @@ var requested = map[string]string{ //nolint:gochecknoglobals // a table
 	"confirm":      "the capture of the held money",
 	"cancel":       "the cancellation of the payment",
 	"cancel_order": "the cancellation of the order",
+	"amend_order":  "an amendment of the order",
 	"refund":       "a refund",
 }
 
@@ -113,6 +119,7 @@ var refusals = map[string]string{ //nolint:gochecknoglobals // a table
 	"payment_in_progress": "this payment was in progress",
 	"order_paid":          "the order was paid already",
 	"order_cancelled":     "the order was cancelled",
+	"order_changed":       "the order had changed meanwhile",
 	"busy":                "another request was in progress",
 	"final":               "the payment was final",
 	"not_capturable":      "there was no held money to capture",

@@ -60,6 +60,16 @@ func (s Commands) CancelOrder(ctx context.Context, actor authz.Actor, req idempo
 	return o, result, err
 }
 
+// AmendOrder is commands.Commands.AmendOrder. The amendment itself writes its entry.
+func (s Commands) AmendOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.AmendOrder) (commands.AmendedOrder, error) {
+	at := s.Notes.now()
+	amended, err := s.Commands.AmendOrder(ctx, actor, req, cmd)
+	if err != nil || amended.Result == idempotency.Reused {
+		s.recordCommand(commands.AmendName, at, actor, req, amended.Result, false, err, Note{OrderID: cmd.OrderID})
+	}
+	return amended, err
+}
+
 // Refund is commands.Commands.Refund.
 func (s Commands) Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateRefund) (commands.RefundReply, error) {
 	at := s.Notes.now()
@@ -130,6 +140,7 @@ func refusalWord(err error) string {
 	}{
 		{payment.ErrOrderPaid, "order_paid"},
 		{payment.ErrOrderCancelled, "order_cancelled"},
+		{payment.ErrOrderChanged, "order_changed"},
 		{payment.ErrBusy, "busy"},
 		{payment.ErrAttemptFinal, "final"},
 		{payment.ErrNotCapturable, "not_capturable"},

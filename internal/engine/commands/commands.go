@@ -48,6 +48,7 @@ type Commands struct {
 
 	replies  idempotency.Flights[Reply]
 	orders   idempotency.Flights[orderReply]
+	amended  idempotency.Flights[AmendedOrder]
 	refunds  idempotency.Flights[RefundReply]
 	attempts *groupcommit.Reads[payment.AttemptID, payment.Attempt]
 	requests *groupcommit.Reads[payment.RequestName, payment.Attempt]

@@ -99,16 +99,14 @@ func (c *Commands) replayOrder(ctx context.Context, req idempotency.Request, r i
 func (c *Commands) placeOrder(ctx context.Context, tx Tx, actor authz.Actor, req idempotency.Request, cmd CreateOrder) (payment.Order, error) {
 	user := actor.User()
 	o := payment.Order{
-		ID: cmd.OrderID, UserID: user, CreatedBy: actor.ActsAs(), RequestID: payment.RequestID(req.Key), RequestHash: req.Hash, Money: cmd.Money,
+		ID: cmd.OrderID, UserID: user, CreatedBy: actor.ActsAs(), RequestID: payment.RequestID(req.Key), RequestHash: req.Hash, Money: cmd.Money, Revision: 1,
 		Description: cmd.Description, Metadata: cmd.Metadata, CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
 	}
-	if o.Detailed = !cmd.details().none(); o.Detailed {
-		var err error
-		if o.SealedDetails, err = c.Runner.Sealed(cmd.details().text(), []byte(o.ID)); err != nil {
-			return o, err
-		}
-		o.Detailed = o.SealedDetails != nil
+	var err error
+	if o.SealedDetails, err = c.sealedDetails(o.ID, cmd.details()); err != nil {
+		return o, err
 	}
+	o.Detailed = o.SealedDetails != nil
 	inserted, err := tx.OrderInsert(ctx, o)
 	if err != nil || inserted {
 		return o, err

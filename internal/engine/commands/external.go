@@ -56,7 +56,7 @@ func (c *Commands) Register(ctx context.Context, actor authz.Actor, req idempote
 	if err := c.supersede(ctx, actor, cmd.OrderID, cmd.Supersedes); err != nil {
 		return Reply{}, err
 	}
-	p := &payStart{actor: actor, req: req, cmd: pay, elsewhere: &cmd}
+	p := &payStart{actor: actor, req: req, cmd: pay, bare: pay, elsewhere: &cmd}
 	if err := c.startAlone(context.WithoutCancel(ctx), p); err != nil {
 		if errors.Is(err, errReplay) {
 			return c.payAgain(ctx, actor, req, pay, 0)

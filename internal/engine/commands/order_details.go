@@ -26,21 +26,40 @@ func (d orderDetails) text() string {
 	return string(text)
 }
 
-// detailed is the pay with the details of its order.
-func (c *Commands) detailed(ctx context.Context, actor authz.Actor, cmd Pay) (Pay, error) {
-	sealed, err := c.Store.OrderDetails(ctx, cmd.OrderID)
-	if err != nil || len(sealed) == 0 || c.Runner.Open == nil {
-		return cmd, err
-	}
-	text, err := c.Runner.Open(sealed, []byte(cmd.OrderID))
+// detailed is the pay with the details of its order, and the revision of the order that has them.
+func (c *Commands) detailed(ctx context.Context, actor authz.Actor, cmd Pay) (Pay, int, error) {
+	sealed, revision, err := c.Store.OrderDetails(ctx, cmd.OrderID)
 	if err != nil {
-		return cmd, fmt.Errorf("open the details of order %s: %w", cmd.OrderID, err)
+		return cmd, 0, err
 	}
-	var of orderDetails
+	of, err := c.opened(cmd.OrderID, sealed)
+	if err != nil {
+		return cmd, 0, err
+	}
+	return cmd.with(of, actor), revision, nil
+}
+
+// opened decrypts the details of an order. An order without details has none.
+func (c *Commands) opened(id payment.OrderID, sealed []byte) (of orderDetails, err error) {
+	if len(sealed) == 0 || c.Runner.Open == nil {
+		return of, nil
+	}
+	text, err := c.Runner.Open(sealed, []byte(id))
+	if err != nil {
+		return of, fmt.Errorf("open the details of order %s: %w", id, err)
+	}
 	if err := json.Unmarshal([]byte(text), &of); err != nil {
-		return cmd, fmt.Errorf("read the details of order %s: %w", cmd.OrderID, err)
+		return of, fmt.Errorf("read the details of order %s: %w", id, err)
 	}
-	return cmd.with(of, actor), nil
+	return of, nil
+}
+
+// sealedDetails encrypts the details of an order; nil without details.
+func (c *Commands) sealedDetails(id payment.OrderID, of orderDetails) ([]byte, error) {
+	if of.none() {
+		return nil, nil
+	}
+	return c.Runner.Sealed(of.text(), []byte(id))
 }
 
 // with adds the details of the order. A customer's lines don't replace the lines of a fiscal receipt.

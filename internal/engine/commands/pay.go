@@ -103,9 +103,9 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	if c.Runner.HoldsPays() {
 		return Reply{}, c.Runner.Waits()
 	}
-	detailed := cmd.Stored && !cmd.ownCustomer // the order may name the customer
-	if detailed {
-		if cmd, err = c.detailed(ctx, actor, cmd); err != nil {
+	bare, detailed := cmd, 0
+	if cmd.Stored && !cmd.ownCustomer { // the order may name the customer
+		if cmd, detailed, err = c.detailed(ctx, actor, cmd); err != nil {
 			return Reply{}, err
 		}
 	}
@@ -116,7 +116,7 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 		return Reply{}, err
 	}
 	permit := c.Runner.Permit()
-	p := &payStart{actor: actor, req: req, cmd: cmd, accepts: account.Provider.Accepts, unseen: account.Provider.Unseen, detailed: detailed}
+	p := &payStart{actor: actor, req: req, cmd: cmd, bare: bare, accepts: account.Provider.Accepts, unseen: account.Provider.Unseen, detailed: detailed}
 	a, err := c.start(ctx, p)
 	if errors.Is(err, errReplay) {
 		return c.payAgain(ctx, actor, req, cmd, c.Wait)
@@ -151,7 +151,7 @@ func (c *Commands) payAgain(ctx context.Context, actor authz.Actor, req idempote
 		}
 	}
 	if charge := a.OpenTake(); charge != nil && a.Unreported() && charge.LeaseUntil != nil && !charge.Leased(a.ReadAt) {
-		if cmd, err = c.detailed(ctx, actor, cmd); err != nil {
+		if cmd, _, err = c.detailed(ctx, actor, cmd); err != nil {
 			return Reply{}, err
 		}
 		v, err := c.Runner.Resume(ctx, a.ID, payment.Cause{Kind: payment.CausePay, ID: string(a.RequestID)}, cmd.Text())

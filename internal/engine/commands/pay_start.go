@@ -28,13 +28,15 @@ type payStart struct {
 	attempt   payment.Attempt
 	err       error
 	left      bool
-	// detailed is set once the order's details were read.
-	detailed bool
+	// bare is the pay without the order's details. detailed is the revision of the order whose details were read for cmd; 0
+	// before that.
+	bare     Pay
+	detailed int
 	// request is the span of the pay's request, shared the span of the shared transaction; empty where traces are off.
 	request, shared tracing.Context
 }
 
-// errNeedsDetails is returned where the order has details that the pay lacks: they must be read first.
+// errNeedsDetails is returned where the order has details that the pay lacks, or was amended since they were read.
 var errNeedsDetails = errors.New("the order's details are to be read")
 
 // start is commit 1: the attempt and its charge are on disk before a byte is sent. Pays that
@@ -57,14 +59,25 @@ func (c *Commands) attempted(ctx context.Context, p *payStart) (payment.Attempt,
 	if p.left || err != nil && p.err == nil {
 		p.err = c.startAlone(ctx, p)
 	}
-	if errors.Is(p.err, errNeedsDetails) {
-		p.detailed = true
-		if p.cmd, p.err = c.detailed(ctx, p.actor, p.cmd); p.err == nil {
+	for range detailReads {
+		if !errors.Is(p.err, errNeedsDetails) {
+			return p.attempt, p.err
+		}
+		if p.bare.Stored && p.detailed > 0 { // the customer whose payment method it is may be another one now
+			break
+		}
+		if p.cmd, p.detailed, p.err = c.detailed(ctx, p.actor, p.bare); p.err == nil {
 			p.err = c.startAlone(ctx, p)
 		}
 	}
+	if errors.Is(p.err, errNeedsDetails) {
+		p.err = payment.ErrBusy
+	}
 	return p.attempt, p.err
 }
+
+// detailReads is how often a pay reads the details of an order that is amended meanwhile.
+const detailReads = 3
 
 // startAll starts the first pays of orders that are not locked.
 func (c *Commands) startAll(ctx context.Context, pays []*payStart) (err error) {
@@ -221,7 +234,7 @@ func (p *payStart) check(o payment.Order) error {
 		return payment.ErrForbidden
 	}
 	hasAll := len(p.cmd.Lines) > 0 && p.cmd.ownCustomer && p.actor.Has(payment.RoleService)
-	if o.Detailed && !p.detailed && p.elsewhere == nil && !hasAll {
+	if (o.Detailed || p.detailed > 0) && p.detailed != o.Revision && p.elsewhere == nil && !hasAll {
 		return errNeedsDetails
 	}
 	for _, a := range o.Attempts {

@@ -23,6 +23,10 @@ type Tx interface {
 	// OrderCancel writes the cancel request of a locked order, and the event where that cancels the
 	// order at once.
 	OrderCancel(ctx context.Context, id payment.OrderID, cancelled outbox.Message) error
+	// OrderAmend writes other terms of a locked order, with the entry in the activity log.
+	OrderAmend(ctx context.Context, a Amendment) error
+	// OrderDetails is Store.OrderDetails within the transaction.
+	OrderDetails(ctx context.Context, id payment.OrderID) ([]byte, int, error)
 	// OrdersTake reads keys and locks the orders that are not locked, in one round trip. It reads the orders' attempts
 	// and locks no attempt.
 	OrdersTake(ctx context.Context, keys []idempotency.Request, ids []payment.OrderID) (map[idempotency.Name]idempotency.Record, map[payment.OrderID]payment.Order, error)
@@ -52,8 +56,9 @@ type Store interface {
 	// Order reads an order with its attempts. Orders reads several orders and leaves out missing ones.
 	Order(ctx context.Context, id payment.OrderID) (payment.Order, error)
 	Orders(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error)
-	// OrderDetails reads the lines and the customer of an order, encrypted; nil without.
-	OrderDetails(ctx context.Context, id payment.OrderID) ([]byte, error)
+	// OrderDetails reads the lines and the customer of an order, encrypted, with the revision of the order that has them; nil
+	// without.
+	OrderDetails(ctx context.Context, id payment.OrderID) ([]byte, int, error)
 	// Attempt reads an attempt. AttemptsByID reads several attempts and leaves out missing ones.
 	Attempt(ctx context.Context, id payment.AttemptID) (payment.Attempt, error)
 	AttemptsByID(ctx context.Context, ids []payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error)

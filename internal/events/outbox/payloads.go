@@ -15,13 +15,19 @@ type amounts struct {
 	AmountDisputed int64 `json:"amount_disputed"`
 }
 
-// amountsOf is the sums of attempts.
-func amountsOf(attempts ...payment.Attempt) (sum amounts) {
+// amountsIn is the sums of those attempts that are in a currency: an order may have been amended to another one.
+func amountsIn(currency payment.Currency, attempts []payment.Attempt) (sum amounts) {
 	for i := range attempts {
-		a := &attempts[i]
-		sum = sum.plus(amounts{a.AmountCaptured(), a.AmountRefunded(), a.AmountDisputed()})
+		if attempts[i].Money.Currency == currency {
+			sum = sum.plus(amountsOf(attempts[i]))
+		}
 	}
 	return sum
+}
+
+// amountsOf is the amounts of an attempt.
+func amountsOf(a payment.Attempt) amounts {
+	return amounts{a.AmountCaptured(), a.AmountRefunded(), a.AmountDisputed()}
 }
 
 func (a amounts) plus(b amounts) amounts {
@@ -73,7 +79,7 @@ type failure struct {
 // that was requested: the storage writes this only then. An import publishes nothing. The siblings are the other
 // attempts of the order. Their money counts in the order's amounts.
 func Attempt(a *payment.Attempt, siblings []payment.Attempt, transitions []payment.Transition) (events []Message) {
-	beside := amountsOf(siblings...)
+	beside := amountsIn(a.Money.Currency, siblings)
 	for _, t := range transitions {
 		kind := attemptType(t)
 		if kind == "" {
@@ -147,7 +153,7 @@ func orderOf(a *payment.Attempt) payment.Order {
 // Order publishes that an order is paid, by which attempt, or cancelled. It has no versions of its own:
 // late money may pay a cancelled one, and nothing follows that.
 func Order(kind string, o payment.Order, by payment.AttemptID, at time.Time) Message {
-	return orderAt(kind, o, by, at, amountsOf(o.Attempts...))
+	return orderAt(kind, o, by, at, amountsIn(o.Money.Currency, o.Attempts))
 }
 
 func orderAt(kind string, o payment.Order, by payment.AttemptID, at time.Time, sum amounts) Message {

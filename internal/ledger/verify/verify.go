@@ -23,6 +23,8 @@ type Evidence struct {
 	Attempt payment.Attempt
 	// Order is the amount of the order, Live the number of its attempts that are pending or paid.
 	Order payment.Money
+	// Amended is set if the order had other terms before.
+	Amended bool
 	Live  int
 	// CancelRequestedAt is when the order was to be cancelled, HeldBeside since when another
 	// attempt of it has held money without a break; nil if not.

@@ -256,7 +256,7 @@ func (q *Queries) EvidenceLog(ctx context.Context, db DBTX, arg *EvidenceLogPara
 }
 
 const evidenceOrders = `-- name: EvidenceOrders :many
-SELECT o.order_id, o.amount, o.currency, o.cancel_requested_at, o.accepted_attempt_id,
+SELECT o.order_id, o.amount, o.currency, o.cancel_requested_at, o.accepted_attempt_id, (o.original IS NOT NULL)::boolean AS amended,
     (SELECT count(*) FROM payment_attempts a WHERE a.order_id = o.order_id AND a.status <> 'failed')::int AS live
 FROM orders o WHERE o.order_id = ANY ($1::text[])
 `
@@ -267,6 +267,7 @@ type EvidenceOrdersRow struct {
 	Currency          string
 	CancelRequestedAt *time.Time
 	AcceptedAttemptID *uuid.UUID
+	Amended           bool
 	Live              int32
 }
 
@@ -286,6 +287,7 @@ func (q *Queries) EvidenceOrders(ctx context.Context, db DBTX, orderIds []string
 			&i.Currency,
 			&i.CancelRequestedAt,
 			&i.AcceptedAttemptID,
+			&i.Amended,
 			&i.Live,
 		); err != nil {
 			return nil, err

@@ -378,7 +378,7 @@ func (q *Queries) DisputesWaiting(ctx context.Context, db DBTX) ([]*DisputesWait
 }
 
 const ordersList = `-- name: OrdersList :many
-SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.created_by, o.amount, o.currency, o.description, o.metadata, o.detailed, o.cancel_requested_at, o.accepted_attempt_id, o.created_at, o.updated_at
+SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.created_by, o.amount, o.currency, o.description, o.metadata, o.detailed, o.cancel_requested_at, o.accepted_attempt_id, o.created_at, o.updated_at, o.revision, o.original
 FROM orders o
 WHERE (o.created_at, o.order_id COLLATE "C") < ($1::timestamptz, $2::text)
     AND (o.created_at, o.order_id COLLATE "C") >= ($3::timestamptz, $4::text)
@@ -467,6 +467,8 @@ func (q *Queries) OrdersList(ctx context.Context, db DBTX, arg *OrdersListParams
 			&i.Orders.AcceptedAttemptID,
 			&i.Orders.CreatedAt,
 			&i.Orders.UpdatedAt,
+			&i.Orders.Revision,
+			&i.Orders.Original,
 		); err != nil {
 			return nil, err
 		}

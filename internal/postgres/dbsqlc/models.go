@@ -419,6 +419,10 @@ type Orders struct {
 	AcceptedAttemptID *uuid.UUID
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
+	// Rises with each change of this row. With the versions of the order's attempts it makes the version that callers see.
+	Revision int32
+	// The terms with which an amended order was created: amount, currency, description, metadata. A repeat of the request that created it gets them. NULL for an order that was never amended.
+	Original []byte
 }
 
 type PaymentAttempts struct {

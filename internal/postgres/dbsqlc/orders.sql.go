@@ -13,7 +13,10 @@ import (
 )
 
 const orderAccept = `-- name: OrderAccept :execrows
-UPDATE orders SET accepted_attempt_id = $1::uuid, updated_at = $2 WHERE order_id = $3
+UPDATE orders SET accepted_attempt_id = $1::uuid, revision = revision + 1,
+    updated_at = greatest($2::timestamptz, updated_at + interval '1 microsecond',
+        (SELECT max(a.updated_at) + interval '1 microsecond' FROM payment_attempts a WHERE a.order_id = $3))
+WHERE order_id = $3
 `
 
 type OrderAcceptParams struct {
@@ -31,8 +34,91 @@ func (q *Queries) OrderAccept(ctx context.Context, db DBTX, arg *OrderAcceptPara
 	return result.RowsAffected(), nil
 }
 
+const orderAmend = `-- name: OrderAmend :execrows
+UPDATE orders SET amount = $1, currency = $2, description = $3, metadata = $4, detailed = $5,
+    original = coalesce(original, $6::jsonb), revision = $7, updated_at = $8
+WHERE order_id = $9 AND revision = $10
+`
+
+type OrderAmendParams struct {
+	Amount      int64
+	Currency    string
+	Description string
+	Metadata    []byte
+	Detailed    bool
+	Original    []byte
+	Revision    int32
+	UpdatedAt   time.Time
+	OrderID     string
+	Was         int32
+}
+
+// Writes other terms of a locked order. Its first terms are kept once.
+func (q *Queries) OrderAmend(ctx context.Context, db DBTX, arg *OrderAmendParams) (int64, error) {
+	result, err := db.Exec(ctx, orderAmend,
+		arg.Amount,
+		arg.Currency,
+		arg.Description,
+		arg.Metadata,
+		arg.Detailed,
+		arg.Original,
+		arg.Revision,
+		arg.UpdatedAt,
+		arg.OrderID,
+		arg.Was,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const orderAmendLog = `-- name: OrderAmendLog :exec
+INSERT INTO attempt_log (order_id, entry_id, kind, what, actor, key, outcome, at, until)
+VALUES ($1, $2, 'press', $3, $4, $5, $6, $7, $7)
+`
+
+type OrderAmendLogParams struct {
+	OrderID string
+	EntryID uuid.UUID
+	What    string
+	Actor   string
+	Key     string
+	Outcome string
+	At      time.Time
+}
+
+// Appends the amendment of an order to the log of activity.
+func (q *Queries) OrderAmendLog(ctx context.Context, db DBTX, arg *OrderAmendLogParams) error {
+	_, err := db.Exec(ctx, orderAmendLog,
+		arg.OrderID,
+		arg.EntryID,
+		arg.What,
+		arg.Actor,
+		arg.Key,
+		arg.Outcome,
+		arg.At,
+	)
+	return err
+}
+
+const orderAmendWords = `-- name: OrderAmendWords :exec
+UPDATE search_orders SET words = string_to_array($1::text, ' ') WHERE order_id = $2
+`
+
+type OrderAmendWordsParams struct {
+	Words   string
+	OrderID string
+}
+
+// Gives an amended order its words in the search, where it is in it.
+func (q *Queries) OrderAmendWords(ctx context.Context, db DBTX, arg *OrderAmendWordsParams) error {
+	_, err := db.Exec(ctx, orderAmendWords, arg.Words, arg.OrderID)
+	return err
+}
+
 const orderBeside = `-- name: OrderBeside :one
-SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.created_by, o.amount, o.currency, o.description, o.metadata, o.detailed, o.cancel_requested_at, o.accepted_attempt_id, o.created_at, o.updated_at FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = $1)
+SELECT o.order_id, o.user_id, o.client_request_id, o.request_hash, o.created_by, o.amount, o.currency, o.description, o.metadata, o.detailed, o.cancel_requested_at, o.accepted_attempt_id, o.created_at, o.updated_at, o.revision, o.original FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_attempts a WHERE a.attempt_id = $1)
 `
 
 // Reads the order of one attempt. Locks nothing.
@@ -54,12 +140,14 @@ func (q *Queries) OrderBeside(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.AcceptedAttemptID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Revision,
+		&i.Original,
 	)
 	return &i, err
 }
 
 const orderByRequest = `-- name: OrderByRequest :one
-SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE user_id = $1 AND client_request_id = $2
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at, revision, original FROM orders WHERE user_id = $1 AND client_request_id = $2
 `
 
 type OrderByRequestParams struct {
@@ -86,12 +174,17 @@ func (q *Queries) OrderByRequest(ctx context.Context, db DBTX, arg *OrderByReque
 		&i.AcceptedAttemptID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Revision,
+		&i.Original,
 	)
 	return &i, err
 }
 
 const orderCancel = `-- name: OrderCancel :exec
-UPDATE orders SET cancel_requested_at = coalesce(cancel_requested_at, $1), updated_at = $1 WHERE order_id = $2
+UPDATE orders SET cancel_requested_at = coalesce(cancel_requested_at, $1::timestamptz), revision = revision + (cancel_requested_at IS NULL)::int,
+    updated_at = greatest($1::timestamptz, updated_at + interval '1 microsecond',
+        (SELECT max(a.updated_at) + interval '1 microsecond' FROM payment_attempts a WHERE a.order_id = $2))
+WHERE order_id = $2
 `
 
 type OrderCancelParams struct {
@@ -99,7 +192,7 @@ type OrderCancelParams struct {
 	OrderID string
 }
 
-// Writes the cancel request of a locked order, once.
+// Writes the cancel request of a locked order, once. Its time of change is later than that of its attempts.
 func (q *Queries) OrderCancel(ctx context.Context, db DBTX, arg *OrderCancelParams) error {
 	_, err := db.Exec(ctx, orderCancel, arg.At, arg.OrderID)
 	return err
@@ -150,7 +243,7 @@ func (q *Queries) OrderInsert(ctx context.Context, db DBTX, arg *OrderInsertPara
 }
 
 const orderLock = `-- name: OrderLock :one
-SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = $1 FOR NO KEY UPDATE
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at, revision, original FROM orders WHERE order_id = $1 FOR NO KEY UPDATE
 `
 
 // Locks an order, so that its pays and its cancellation follow each other.
@@ -172,12 +265,14 @@ func (q *Queries) OrderLock(ctx context.Context, db DBTX, orderID string) (*Orde
 		&i.AcceptedAttemptID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Revision,
+		&i.Original,
 	)
 	return &i, err
 }
 
 const orderRead = `-- name: OrderRead :one
-SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = $1
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at, revision, original FROM orders WHERE order_id = $1
 `
 
 // Reads one order. Locks nothing.
@@ -199,6 +294,8 @@ func (q *Queries) OrderRead(ctx context.Context, db DBTX, orderID string) (*Orde
 		&i.AcceptedAttemptID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Revision,
+		&i.Original,
 	)
 	return &i, err
 }
@@ -247,7 +344,7 @@ func (q *Queries) OrdersInsert(ctx context.Context, db DBTX, arg *OrdersInsertPa
 }
 
 const ordersLock = `-- name: OrdersLock :many
-SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at, revision, original FROM orders WHERE order_id = ANY ($1::text[])
 ORDER BY order_id FOR NO KEY UPDATE
 `
 
@@ -276,6 +373,8 @@ func (q *Queries) OrdersLock(ctx context.Context, db DBTX, orderIds []string) ([
 			&i.AcceptedAttemptID,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Revision,
+			&i.Original,
 		); err != nil {
 			return nil, err
 		}
@@ -288,7 +387,7 @@ func (q *Queries) OrdersLock(ctx context.Context, db DBTX, orderIds []string) ([
 }
 
 const ordersLockFree = `-- name: OrdersLockFree :many
-SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at, revision, original FROM orders WHERE order_id = ANY ($1::text[])
 ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED
 `
 
@@ -317,6 +416,8 @@ func (q *Queries) OrdersLockFree(ctx context.Context, db DBTX, orderIds []string
 			&i.AcceptedAttemptID,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Revision,
+			&i.Original,
 		); err != nil {
 			return nil, err
 		}
@@ -329,7 +430,7 @@ func (q *Queries) OrdersLockFree(ctx context.Context, db DBTX, orderIds []string
 }
 
 const ordersRead = `-- name: OrdersRead :many
-SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at FROM orders WHERE order_id = ANY ($1::text[])
+SELECT order_id, user_id, client_request_id, request_hash, created_by, amount, currency, description, metadata, detailed, cancel_requested_at, accepted_attempt_id, created_at, updated_at, revision, original FROM orders WHERE order_id = ANY ($1::text[])
 `
 
 // Reads several orders. Locks nothing.
@@ -357,6 +458,8 @@ func (q *Queries) OrdersRead(ctx context.Context, db DBTX, orderIds []string) ([
 			&i.AcceptedAttemptID,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Revision,
+			&i.Original,
 		); err != nil {
 			return nil, err
 		}

@@ -12,6 +12,60 @@ import (
 	"github.com/google/uuid"
 )
 
+const orderDetailsRead = `-- name: OrderDetailsRead :one
+SELECT o.revision, d.sealed FROM orders o
+LEFT JOIN sealed_details d ON d.order_id = o.order_id AND d.attempt_id = '00000000-0000-0000-0000-000000000000'
+WHERE o.order_id = $1
+`
+
+type OrderDetailsReadRow struct {
+	Revision int32
+	Sealed   []byte
+}
+
+// Reads the details of an order with the revision that has them. Locks nothing.
+func (q *Queries) OrderDetailsRead(ctx context.Context, db DBTX, orderID string) (*OrderDetailsReadRow, error) {
+	row := db.QueryRow(ctx, orderDetailsRead, orderID)
+	var i OrderDetailsReadRow
+	err := row.Scan(&i.Revision, &i.Sealed)
+	return &i, err
+}
+
+const orderDetailsRemove = `-- name: OrderDetailsRemove :exec
+DELETE FROM sealed_details WHERE order_id = $1 AND attempt_id = '00000000-0000-0000-0000-000000000000'
+`
+
+// Removes the details of an amended order.
+func (q *Queries) OrderDetailsRemove(ctx context.Context, db DBTX, orderID string) error {
+	_, err := db.Exec(ctx, orderDetailsRemove, orderID)
+	return err
+}
+
+const orderDetailsReplace = `-- name: OrderDetailsReplace :exec
+INSERT INTO sealed_details AS d (order_id, attempt_id, sealed, created_at, check_at)
+SELECT n.order_id, n.attempt_id, n.sealed, n.at, n.at + interval '1 hour'
+FROM (SELECT $1::text AS order_id, $2::uuid AS attempt_id, $3::bytea AS sealed, $4::timestamptz AS at) n
+ON CONFLICT (order_id, attempt_id) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at, check_at = excluded.check_at
+`
+
+type OrderDetailsReplaceParams struct {
+	OrderID   string
+	AttemptID uuid.UUID
+	Sealed    []byte
+	At        time.Time
+}
+
+// Replaces the details of an amended order.
+func (q *Queries) OrderDetailsReplace(ctx context.Context, db DBTX, arg *OrderDetailsReplaceParams) error {
+	_, err := db.Exec(ctx, orderDetailsReplace,
+		arg.OrderID,
+		arg.AttemptID,
+		arg.Sealed,
+		arg.At,
+	)
+	return err
+}
+
 const sealedDetailsInsert = `-- name: SealedDetailsInsert :exec
 INSERT INTO sealed_details (order_id, attempt_id, sealed, created_at, check_at)
 SELECT n.order_id, n.attempt_id, n.sealed, n.created_at, n.created_at + interval '1 hour'

@@ -50,7 +50,7 @@ type Router struct {
 
 // New returns a router.
 func New(o Options) *Router {
-	return &Router{o, render.NewCatalogue(render.New(time.Now, 0))} //nolint:forbidigo // of what the router refuses, which shows no attempt
+	return &Router{o, render.NewCatalogue(render.New(time.Now, 0), 0)} //nolint:forbidigo // of what the router refuses, which shows no attempt
 }
 
 // ServeHTTP implements http.Handler.

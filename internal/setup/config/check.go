@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"net"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -190,6 +191,9 @@ func (r *report) durations(c *Config) {
 		if d < leastKept {
 			r.add(key, "must be at least %s, 30 days: nothing younger is deleted", leastKept)
 		}
+	}
+	if s := c.Idempotency.ReusedStatus; s != http.StatusConflict && s != http.StatusUnprocessableEntity {
+		r.add("idempotency.reused_status", "must be 409 or 422")
 	}
 	if c.Idempotency.Wait < 0 {
 		r.add("idempotency.wait", "must not be negative")

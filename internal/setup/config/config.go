@@ -118,6 +118,8 @@ type Idempotency struct {
 	Wait  time.Duration `koanf:"wait" default:"5s" doc:"how long a repeated request waits for the response to the first"`
 	Lease time.Duration `koanf:"lease" default:"30s" doc:"how long a runner owns its command"`
 	Quota Quota         `koanf:"quota"`
+	// ReusedStatus is the status of the response to a reused key.
+	ReusedStatus int `koanf:"reused_status" default:"409" doc:"status of the response to another request with a used key: 409, or 422 as in the IETF draft; the code is idempotency-key-reused with both"`
 }
 
 // Quota is how many new keys a user may use in a time.

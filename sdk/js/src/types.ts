@@ -124,6 +124,8 @@ export interface Problem {
   status: number;
   code: string;
   retryable: boolean;
+  /** Whether the same intention may be sent under a new key. */
+  safe_new_key?: boolean;
   type?: string;
   title?: string;
   detail?: string;
