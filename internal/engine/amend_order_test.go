@@ -393,39 +393,52 @@ func amendOrderToLess(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// The order's time of change and its version rise with each change of it, of its payment and of a dispute, also where the
-// clock does not.
+// The order's time of change and its version rise with each change of it, of its payment and of a dispute, also if the clock
+// was ahead at the change before.
 func amendOrderEachChange(t *testing.T) {
 	t.Parallel()
+	t.Run("of the order alone", func(t *testing.T) {
+		t.Parallel()
+		for name, change := range map[string]func(r *env){
+			"amended":   func(r *env) { r.amend(t, "amend-key", commands.AmendOrder{Amount: new(int64(dearer))}) },
+			"cancelled": func(r *env) { r.cancelOrder(t) },
+		} {
+			r := newEnv(t, setup{silent: true})
+			r.paid(t, "A-1", "tok_decline")
+			r.exec(t, "UPDATE payment_attempts SET updated_at = updated_at + interval '1 hour'")
+			before := r.orderNow(t)
+			change(r)
+			require.True(t, r.orderNow(t).ChangedAt().After(before.ChangedAt()), name)
+			require.Greater(t, r.orderNow(t).Version(), before.Version(), name)
+		}
+	})
 	r := newEnv(t, setup{silent: true})
 	var id payment.AttemptID
 	last := time.Time{}
 	for _, step := range []struct {
 		name string
 		do   func()
-		// quiet changes leave the version.
-		quiet bool
+		// The clock was ahead at the change before. Quiet changes leave the version.
+		ahead, quiet bool
 	}{
-		{"created", func() { r.order(t, "A-1") }, false},
-		{"amended", func() { r.amend(t, "amend-key-1", commands.AmendOrder{Amount: new(int64(dearer))}) }, false},
-		{"declined", func() { r.pay(t, "A-1", "pay-key-1", "tok_decline") }, false},
-		{"amended again", func() { r.amend(t, "amend-key-2", commands.AmendOrder{Amount: new(int64(price))}) }, false},
-		{"on hold", func() { id = r.payAgain(t, "A-1", "tok_success", payment.CaptureManual).ID }, false},
-		{"captured", func() { require.NoError(t, r.confirm(t, id, "confirm-key")) }, false},
-		{"refunded", func() { r.refund(t, id, "refund-key") }, false},
-		{"disputed", func() { r.inquiry(t, id) }, true},
+		{"created", func() { r.order(t, "A-1") }, false, false},
+		{"amended", func() { r.amend(t, "amend-key-1", commands.AmendOrder{Amount: new(int64(dearer))}) }, false, false},
+		{"declined", func() { r.pay(t, "A-1", "pay-key-1", "tok_decline") }, false, false},
+		{"amended again", func() { r.amend(t, "amend-key-2", commands.AmendOrder{Amount: new(int64(price))}) }, false, false},
+		{"on hold", func() { id = r.payAgain(t, "A-1", "tok_success", payment.CaptureManual).ID }, false, false},
+		{"disputed", func() { r.inquiry(t, id) }, false, true},
+		{"captured", func() { require.NoError(t, r.confirm(t, id, "confirm-key")) }, true, false},
+		{"charged back", func() { r.chargedBack(t, id, "dp_2", 500) }, true, false},
 	} {
 		version := 0
 		if !last.IsZero() {
-			version = r.orderNow(t).Version()
-			// The clock was ahead at the last change.
-			r.exec(t, "UPDATE orders SET updated_at = updated_at + interval '1 hour'")
-			r.exec(t, "UPDATE payment_attempts SET updated_at = updated_at + interval '1 hour'")
-			last = r.orderNow(t).ChangedAt()
+			o := r.orderNow(t)
+			version, last = o.Version(), o.ChangedAt()
 		}
-		if step.name == "declined" || step.name == "on hold" { // a new attempt begins by the clock
-			r.exec(t, "UPDATE orders SET updated_at = created_at")
-			r.exec(t, "UPDATE payment_attempts SET updated_at = created_at")
+		if step.ahead { // the clock was ahead at the last change
+			for _, table := range []string{"orders", "payment_attempts"} {
+				r.exec(t, "UPDATE "+table+" SET updated_at = updated_at + interval '1 hour'")
+			}
 			last = r.orderNow(t).ChangedAt()
 		}
 		step.do()

@@ -22,6 +22,15 @@ var errReleased = errors.New("released")
 
 var anyCaptured = rapid.SampledFrom([]int64{price, 1500, 500, price + 1})
 
+// captured draws an amount for a confirm: all of the attempt, a part, or more.
+func (w *world) captured(rt *rapid.T, name, label string) int64 {
+	amount := anyCaptured.Draw(rt, label)
+	if amount >= price {
+		amount += w.attempts[name].Money.Minor - price
+	}
+	return amount
+}
+
 // underWay reports whether a call of an attempt is held, and its lease alive. A lease ends with its
 // operation, too, which a webhook may end.
 func (w *world) underWay(name string) bool {
@@ -37,7 +46,7 @@ func (w *world) underWay(name string) bool {
 // same amount; the whole is confirmed without an amount.
 func (w *world) confirming(s *service, name string, amount int64) func() (commands.Reply, error) {
 	cmd := commands.Confirm{AttemptID: w.attempts[name].ID}
-	if amount != price {
+	if amount != w.attempts[name].Money.Minor {
 		cmd.Amount = &amount
 	}
 	if d := w.p.of(name); d != nil && w.withheldOf(name) == nil && holdsMoney(w.attempts[name]) && w.attempts[name].Intent.Kind != payment.OperationCapture {
@@ -52,7 +61,7 @@ func confirmKey(name string, amount int64) string { return fmt.Sprintf("confirm-
 
 func (w *world) confirm(rt *rapid.T) {
 	name := pick(rt, "attempt", append(w.those(isManual), w.those(holdsMoney)...))
-	amount := anyCaptured.Draw(rt, "amount")
+	amount := w.captured(rt, name, "amount")
 	what := w.script(rt, name)
 	rt.Logf("CONFIRM %d of %s, whose call %s", amount, name, what)
 	var was deal
@@ -133,7 +142,7 @@ func (w *world) uncapturable(name string, amount int64) error {
 		return payment.ErrBusy
 	case !holdsMoney(a):
 		return payment.ErrNotCapturable
-	case amount > price:
+	case amount > a.Money.Minor:
 		return payment.ErrCaptureExceeds
 	case a.Intent.Kind != "":
 		return payment.ErrBusy
@@ -157,7 +166,7 @@ func (w *world) replays(name string, stored error, p *press) {
 // confirmAtOnce lets a confirm meet itself, a cancel or a lookup in the other process.
 func (w *world) confirmAtOnce(rt *rapid.T) {
 	name := pick(rt, "attempt", w.those(func(a known) bool { return holdsMoney(a) && a.Intent.Kind != payment.OperationCapture }))
-	amount := anyCaptured.Draw(rt, "amount")
+	amount := w.captured(rt, name, "amount")
 	with := map[string]func() (commands.Reply, error){
 		"the same":   w.confirming(w.services[1], name, amount),
 		"a cancel":   w.cancelling(w.services[1], name),

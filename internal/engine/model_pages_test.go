@@ -43,7 +43,7 @@ func (d *deal) twice() int64 {
 	if d.second == "" {
 		return 0
 	}
-	return price
+	return d.price
 }
 
 // bothTold reports whether webhooks have reported both payments of it.
@@ -139,7 +139,7 @@ func (p *scripted) secondPaid(id string) (gateway.Outcome, bool) {
 	if d == nil {
 		return gateway.Outcome{}, false
 	}
-	return gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: id, Container: d.page, Money: &payment.Money{Minor: price, Currency: "EUR"}}, true
+	return gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: id, Container: d.page, Money: &payment.Money{Minor: d.price, Currency: "EUR"}}, true
 }
 
 // twice requires one discrepancy for a second payment of an attempt as soon as webhooks have reported both payments.

@@ -118,7 +118,7 @@ func (w *world) questions() map[string]func() {
 // or a name that no resolution takes.
 func (w *world) seen(name string) (how payment.Resolution, id string) {
 	a, d := w.attempts[name], w.p.of(name)
-	asked := int64(price)
+	asked := a.Money.Minor
 	if a.Intent.Kind == payment.OperationCapture {
 		asked = a.Intent.Amount
 	}

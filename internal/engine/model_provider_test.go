@@ -82,6 +82,8 @@ type deal struct {
 	attempt payment.AttemptID
 	// manual is set where the customer's money is on hold until it is captured.
 	manual, held bool
+	// price is the amount that the charge asked for.
+	price int64
 	// taken and back are how much was charged and refunded.
 	taken, back int64
 	// dollars is the amount taken in another currency.
@@ -244,7 +246,7 @@ func (p *scripted) arrive(name string, c gateway.Charge) (d *deal, fresh bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	d = &deal{name: name, id: "ch-" + c.Attempt.String(), key: c.IdempotencyKey, attempt: c.Attempt, manual: c.Capture == payment.CaptureManual}
+	d = &deal{name: name, id: "ch-" + c.Attempt.String(), key: c.IdempotencyKey, attempt: c.Attempt, manual: c.Capture == payment.CaptureManual, price: c.Money.Minor}
 	d.refused = map[string]bool{}
 	if d.transaction = d.id; p.pages {
 		d.page, d.transaction = d.id, ""
@@ -288,7 +290,7 @@ func (p *scripted) take(d *deal) {
 	d.held, d.voided, d.soft = true, false, false
 	p.note(d, webhooks.KindAuthorized)
 	if !d.manual {
-		p.charge(d, price)
+		p.charge(d, d.price)
 	}
 }
 
@@ -314,6 +316,9 @@ func (p *scripted) note(d *deal, kind webhooks.Kind) *notice {
 	if p.dated {
 		n.event.OccurredAt = time.Now()
 	}
+	if kind == webhooks.KindAuthorized {
+		n.event.Money.Minor = d.price
+	}
 	if kind == webhooks.KindReversed || kind == webhooks.KindSucceeded {
 		n.event.Money = &webhooks.Money{Minor: d.taken, Currency: "EUR"}
 	}
@@ -335,7 +340,7 @@ func (p *scripted) outcome(d *deal) gateway.Outcome {
 	case d.soft && !d.over:
 		o.Event, o.Failure = fsm.EventSoftFailed, payment.NewFailure("card_declined", "")
 	case d.held:
-		o.Event, o.Money = fsm.EventAuthorized, &payment.Money{Minor: price, Currency: "EUR"}
+		o.Event, o.Money = fsm.EventAuthorized, &payment.Money{Minor: d.price, Currency: "EUR"}
 	case d.over:
 		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("card_declined", "")
 	case d.tried:

@@ -20,10 +20,10 @@ import (
 // lost. In the end every attempt agrees with the provider or a discrepancy is open.
 //
 // The model has refunds by the merchant, by a policy and in the dashboard. They may be partial, may fail or may be
-// undone. Some callers know the names of such refunds. It has chargebacks of one amount, some of them won, and
+// undone. The shop amends orders, also while they are paid. Some callers know the names of such refunds. It has chargebacks of one amount, some of them won, and
 // resolutions of discrepancies that can't end otherwise. Webhooks are repeated, come with other content, or are replayed
 // by staff. On pages a customer tries, and pays, in two tabs. Money comes late in another currency. The model leaves out
-// notices that must be fetched, holds in two tabs, provider keys that expire, and payments that a customer approves
+// notices that must be fetched, amendments of lines, holds in two tabs, provider keys that expire, and payments that a customer approves
 // before they are captured: these have tests of their own.
 //
 // -rapid.checks=1000 looks further. A failure is printed step by step, in the fewest steps that rapid could find.
@@ -69,6 +69,9 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"take over":                     w.takeOver,
 		"retry what is parked":          w.retryParked,
 		"cancel":                        w.cancel,
+		"amend an order":                w.amend,
+		"amend and pay at once":         w.amendAndPay,
+		"accept too little":             w.acceptTooLittle,
 		"confirm":                       w.confirm,
 		"confirm at once":               w.confirmAtOnce,
 		"trouble ahead":                 w.trouble,

@@ -22,6 +22,7 @@ func (w *world) look() {
 			if !a.Failed() {
 				live++
 			}
+			w.priced(orders[w.order(letter)], a)
 			w.saw(letter+strings.TrimPrefix(string(a.RequestID), "request-"), w.standing(a))
 		}
 		if live > 1 {
@@ -193,7 +194,7 @@ func (w *world) believes(name string) {
 		w.Fatalf("a person is told of money of %s that never moved", name)
 	case d.odd && !w.reviewed(a, payment.AmountMismatch):
 		w.Fatalf("%s took another amount than was confirmed, and nobody is told", name)
-	case w.reviewed(a, payment.AmountMismatch) && (d.taken == cmp.Or(a.Capturing(), price) && d.taken == cmp.Or(d.confirmed, price) || !d.charged()):
+	case w.reviewed(a, payment.AmountMismatch) && (d.taken == cmp.Or(a.Capturing(), d.price) && d.taken == cmp.Or(d.confirmed, d.price) || !d.charged()):
 		w.Fatalf("a person is told that %s took another amount than was confirmed", name)
 	case w.reviewed(a, payment.CurrencyMismatch) != (a.Foreign > 0), a.Foreign > d.dollars:
 		w.Fatalf("%s took %d cents, %d cents were told of, and a person is told: %t", name, a.Foreign, d.dollars, w.reviewed(a, payment.CurrencyMismatch))

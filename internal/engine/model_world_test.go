@@ -57,6 +57,8 @@ type world struct {
 	confirmed map[string]error
 	commands  int
 	rounds    int
+	// prices are the prices that each order has had.
+	prices map[payment.OrderID][]int64
 	// last is the latest attempt of the worlds before this one.
 	last payment.AttemptID
 }
@@ -124,7 +126,7 @@ func (m *model) world(rt *rapid.T) *world {
 		T: rt, ctx: m.t.Context(), p: m.p, services: m.services, store: m.store, db: m.db, last: m.last,
 		user: payment.UserID(fmt.Sprintf("w%d", m.worlds)), account: plain,
 		attempts: map[string]known{}, heldCommands: map[string]*press{}, usedUp: map[string]bool{},
-		cancelled: map[payment.OrderID]bool{}, confirmed: map[string]error{},
+		cancelled: map[payment.OrderID]bool{}, prices: map[payment.OrderID][]int64{}, confirmed: map[string]error{},
 	}
 	rt.Cleanup(w.close)
 	m.p.withheld = w.withheld
@@ -134,6 +136,7 @@ func (m *model) world(rt *rapid.T) *world {
 		_, _, err := w.services[0].CreateOrder(w.ctx, w.actor(), w.fresh("orders"),
 			commands.CreateOrder{OrderID: w.order(letter), Money: payment.Money{Minor: price, Currency: "EUR"}})
 		w.must(err)
+		w.prices[w.order(letter)] = []int64{price}
 	}
 	return w
 }

@@ -65,6 +65,9 @@ const Ambiguous fsm.Verdict = "ambiguous"
 // A report moves the payment that it is about. The state of the attempt is then derived from all of its
 // payments, and the state machine takes it there.
 func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
+	if now.Before(a.UpdatedAt) { // this transaction began before the last change, and waited for the attempt
+		now = Later(a.UpdatedAt, now)
+	}
 	before := *a
 	a.Payments, a.Containers = slices.Clone(a.Payments), slices.Clone(a.Containers)
 	p, ambiguous, full := a.subject(r, now)

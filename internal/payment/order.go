@@ -113,12 +113,17 @@ func (o Order) Status() OrderStatus {
 	return OrderOpen
 }
 
-// ChangedAt is when the order changed last, its attempts and their money included.
+// ChangedAt is when the order changed last, its attempts, their money and their disputes included.
 func (o Order) ChangedAt() time.Time {
 	last := o.UpdatedAt
 	for _, a := range o.Attempts {
 		if a.UpdatedAt.After(last) {
 			last = a.UpdatedAt
+		}
+		for _, d := range a.Disputes {
+			if d.UpdatedAt.After(last) {
+				last = d.UpdatedAt
+			}
 		}
 	}
 	return last

@@ -358,14 +358,12 @@ func (s *Changeset) Save(ctx context.Context) error {
 		writes.Discrepancies = append(writes.Discrepancies, DiscrepancyWrite{*d, outbox.Discrepancy(*d)})
 	}
 	writes.Refunds, writes.Messages = s.refunds.writes(s.current)
-	disputed := map[payment.AttemptID]bool{}
 	for _, d := range writes.Disputes {
-		disputed[d.Dispute.AttemptID] = true
 		writes.Messages = append(writes.Messages, outbox.Dispute(d.Dispute, d.Was, s.current(d.Dispute.AttemptID)))
 	}
 	for _, id := range s.order {
 		c := s.changes[id]
-		writes.Attempts = append(writes.Attempts, c.write(s.Now(), disputed[id]))
+		writes.Attempts = append(writes.Attempts, c.write())
 		writes.Messages = append(writes.Messages, outbox.Attempt(&c.Attempt, s.siblings(c.Attempt), c.transitions)...)
 	}
 	return s.tx.Save(ctx, writes)
@@ -377,17 +375,13 @@ func (s *Changeset) current(id payment.AttemptID) payment.Attempt { return s.cha
 // Discrepancies are the discrepancies that the changeset opens, with the ones that were open already.
 func (s *Changeset) Discrepancies() []payment.Discrepancy { return s.discrepancies }
 
-// write returns the rows to write for a change. An attempt that changes has a later time of change.
-func (c *Change) write(now time.Time, disputed bool) AttemptWrite {
+// write returns the rows to write for a change.
+func (c *Change) write() AttemptWrite {
 	a, b := &c.Attempt, &c.before
-	changed := a.Version != b.Version || a.Failure != b.Failure || a.Saved != b.Saved || a.PaymentsChanged(b) || disputed
-	if changed {
-		a.UpdatedAt = payment.Later(b.UpdatedAt, now)
-	}
 	w := AttemptWrite{
 		Attempt: *a, Was: b.Version, Transitions: c.transitions, Names: c.names,
 		Movements: a.Movements[len(a.Movements)-(a.LastMovement-b.LastMovement):],
-		Changed:   changed,
+		Changed:   a.Version != b.Version || a.Failure != b.Failure || a.Saved != b.Saved || a.PaymentsChanged(b),
 	}
 	for i := range a.Operations {
 		o := &a.Operations[i]
