@@ -201,6 +201,7 @@ type problem struct {
 	Status       int              `json:"status"`
 	RequestID    string           `json:"request_id"`
 	Retryable    bool             `json:"retryable"`
+	SafeNewKey   *bool            `json:"safe_new_key"`
 	RetryAfterMS int64            `json:"retry_after_ms"`
 	Errors       []gen.FieldError `json:"errors"`
 	Attempt      map[string]any   `json:"attempt"`
@@ -220,6 +221,7 @@ func (a answer) is(t *testing.T, status int, code string) problem {
 	require.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
 	p := a.problem(t)
 	require.Equal(t, code, p.Code)
+	require.NotNil(t, p.SafeNewKey, "%s", a.text)
 	return p
 }
 

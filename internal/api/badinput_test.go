@@ -160,7 +160,7 @@ func TestPathsAndMethodsThatAreNotThere(t *testing.T) {
 	}
 	for _, c := range [][3]string{
 		{http.MethodPut, "/v1/orders", "GET, HEAD, POST"},
-		{http.MethodDelete, "/v1/orders/A-1", "GET, HEAD"},
+		{http.MethodDelete, "/v1/orders/A-1", "GET, HEAD, PATCH"},
 		{http.MethodGet, "/v1/orders/A-1/pay", "POST"},
 		{http.MethodPost, "/healthz", "GET, HEAD"},
 		{http.MethodDelete, "/webhooks/sandbox", "GET, POST"},

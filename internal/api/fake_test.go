@@ -241,7 +241,7 @@ func pendingRefund() payment.Refund {
 func order(attempts ...payment.Attempt) payment.Order {
 	return payment.Order{
 		ID: "A-1", UserID: "u1", CreatedBy: payment.RoleService, RequestID: "key-00000001", Money: payment.Money{Minor: 1999, Currency: "EUR"},
-		CreatedAt: now, UpdatedAt: now, Attempts: attempts,
+		CreatedAt: now, UpdatedAt: now, Revision: 1, Attempts: attempts,
 	}
 }
 

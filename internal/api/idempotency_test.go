@@ -2,12 +2,14 @@ package api_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -80,6 +82,27 @@ func TestARefusalSharedWithTheFirstRequestIsReused(t *testing.T) {
 	require.Equal(t, "reused", b.command("/v1/orders", goodOrder).Header.Get("Idempotency-Result"))
 	b.payments.err = payment.ErrUnavailable
 	require.Empty(t, b.command("/v1/orders", goodOrder).Header.Get("Idempotency-Result"), "what was not executed has no result")
+}
+
+// The configuration may choose the status of a reused key. The code and the rest of the problem stay.
+func TestReusedStatus(t *testing.T) {
+	t.Parallel()
+	for chosen, want := range map[int]int{0: 409, 409: 409, 422: 422} {
+		b := newBench(t, func(o *api.Options) { o.ReusedStatus = chosen })
+		b.payments.err = idempotency.ErrKeyReused
+		for _, path := range []string{"/v1/orders", "/v1/orders/A-1/cancel"} {
+			body := map[bool]string{true: goodOrder}[path == "/v1/orders"]
+			got := b.command(path, body)
+			p := got.is(t, want, "idempotency-key-reused")
+			require.False(t, p.Retryable)
+			require.False(t, *p.SafeNewKey)
+			require.Empty(t, got.Header.Get("Retry-After"))
+		}
+		page := string(b.send(http.MethodGet, "/problems/idempotency-key-reused", "", "Authorization: -", "Accept: text/html").text)
+		require.Contains(t, page, "status "+strconv.Itoa(want))
+		b.payments.err = idempotency.ErrInProgress
+		b.command("/v1/orders", goodOrder).is(t, 409, "request-in-progress")
+	}
 }
 
 func TestConflictsOfKeys(t *testing.T) {

@@ -4,12 +4,15 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/engine/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -25,7 +28,7 @@ func TestCreateOrder(t *testing.T) {
 	require.Empty(t, got.Header.Get("Idempotency-Replayed"))
 	require.Equal(t, "key-00000001", got.Header.Get("Idempotency-Key"))
 	require.Equal(t, "no-store", got.Header.Get("Cache-Control"))
-	want := `{"order_id":"A-1","user_id":"u1","amount":1999,"currency":"EUR","status":"open","amount_held":0,"created_by":"service","description":"",` +
+	want := `{"order_id":"A-1","user_id":"u1","amount":1999,"currency":"EUR","version":1,"status":"open","amount_held":0,"amount_captured":0,"created_by":"service","description":"",` +
 		`"metadata":{},"created_at":"2026-03-01T09:30:00.120000Z","updated_at":"2026-03-01T09:30:00.120000Z","attempts":[]}` + "\n"
 	require.Equal(t, want, string(got.text), "to the byte")
 
@@ -37,6 +40,51 @@ func TestCreateOrder(t *testing.T) {
 	require.Equal(t, "u1", b.payments.request.User)
 	require.Equal(t, "POST /v1/orders", b.payments.request.Endpoint)
 	require.Equal(t, idempotency.Key("key-00000001"), b.payments.request.Key)
+}
+
+func TestAmendOrder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.payments.order, b.payments.result = order(), idempotency.Created
+	send := func(body string) answer {
+		return b.send(http.MethodPatch, "/v1/orders/A-1", body, "Idempotency-Key: key-00000001", "Authorization: Bearer service-1", "On-Behalf-Of: u1")
+	}
+	got := send(`{"amount":2500,"currency":"EUR","description":"","metadata":{"cart":"78"},"lines":[],"customer":{"name":"Ann"},"expected_version":3}`)
+	require.Equal(t, http.StatusOK, got.StatusCode, string(got.text))
+	require.Equal(t, "created", got.Header.Get("Idempotency-Result"))
+	cmd := b.payments.amends
+	require.Equal(t, "PATCH /v1/orders/A-1", b.payments.request.Endpoint)
+	require.Equal(t, string(got.text), string(cmd.Body(order())), "the body that is stored is the body that is sent")
+	cmd.Body = nil
+	require.Equal(t, commands.AmendOrder{
+		OrderID: "A-1", Amount: new(int64(2500)), Currency: new(payment.Currency("EUR")), Description: new(""), Metadata: map[string]string{"cart": "78"},
+		Lines: &[]gateway.Line{}, Customer: &gateway.Customer{Name: "Ann"}, ExpectedVersion: new(3),
+	}, cmd)
+
+	b.payments.body, b.payments.result = cmdBody(2500), idempotency.Reused
+	again := send(`{"amount":2500}`)
+	require.Equal(t, string(b.payments.body), string(again.text), "as it was then")
+	require.Equal(t, "true", again.Header.Get("Idempotency-Replayed"))
+	require.Equal(t, commands.AmendOrder{OrderID: "A-1", Amount: new(int64(2500))}.Amount, b.payments.amends.Amount)
+	require.Nil(t, b.payments.amends.Lines)
+	require.Nil(t, b.payments.amends.Customer)
+
+	for body, field := range map[string]string{
+		`{"amount":0}`: "amount", `{"amount":null}`: "amount", `{"currency":"eur"}`: "currency", `{"expected_version":0}`: "expected_version", `{"lines":null}`: "lines",
+	} {
+		p := send(body).is(t, 422, "validation-failed")
+		require.Equal(t, field, p.Errors[0].Field, body)
+	}
+	send(`{"order_id":"A-2"}`).is(t, 400, "malformed-request")
+	b.payments.err = payment.ErrOrderChanged
+	require.False(t, send(`{"amount":2500,"expected_version":1}`).is(t, 412, "order-changed").Retryable)
+}
+
+// cmdBody is a stored response.
+func cmdBody(amount int64) []byte {
+	o := order()
+	o.Money.Minor = amount
+	return render.JSON(render.New(func() time.Time { return now }, 0).Order(o))
 }
 
 func TestReplayOfCreateOrderIsByteIdentical(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	contract "github.com/paylatch/paylatch/api"
+	"github.com/paylatch/paylatch/internal/api/render"
 )
 
 // The errors of these packages may come out of a use case or a guard.
@@ -118,12 +119,18 @@ func TestEveryCodeHasAPage(t *testing.T) {
 		order-already-paid order-cancelled capture-exceeds-authorization attempt-final refund-exceeds-payment`) {
 		codes[code] = true
 	}
+	b.invented = true // no call returns all codes
+	sentences := map[bool]string{true: "The same intention may be sent under a new key", false: "Do not send the same intention under a new key"}
 	index := string(b.send(http.MethodGet, "/problems", "").text)
 	for code := range codes {
 		got := b.send(http.MethodGet, "/problems/"+code, "", "Authorization: -", "Accept: text/html")
 		require.Equal(t, http.StatusOK, got.StatusCode, code)
 		require.Equal(t, "text/html; charset=UTF-8", got.Header.Get("Content-Type"))
 		require.Contains(t, string(got.text), "What to do")
+		b.payments.err = render.Refuse(code, "")
+		problem := b.command("/v1/orders", goodOrder).problem(t)
+		require.NotNil(t, problem.SafeNewKey, code)
+		require.Contains(t, string(got.text), sentences[*problem.SafeNewKey], code)
 		require.Contains(t, index, `href="/problems/`+code+`"`)
 	}
 }

@@ -33,6 +33,7 @@ func TestRefusalsOfCommands(t *testing.T) {
 		{payment.ErrRefundExceeds, 409, "refund-exceeds-payment", "", true},
 		{payment.ErrNotCapturable, 409, "attempt-not-capturable", "", false},
 		{payment.ErrNotRefundable, 409, "attempt-not-refundable", "", false},
+		{payment.ErrOrderChanged, 412, "order-changed", "", false},
 		{payment.ErrRefundableChanged, 412, "refundable-changed", "", false},
 		{payment.ErrBusy, 409, "request-in-progress", "1", false},
 		{idempotency.ErrInProgress, 409, "request-in-progress", "1", false},

@@ -81,6 +81,7 @@ func TestMistakes(t *testing.T) {
 		"an alias of itself":        {good + "trusted_proxies: &a [*a]", "nested too deeply"},
 		"two documents":             {good + "---\nlisten: :1", "more than one document"},
 		"tabs":                      {"\tlisten: :1", "the file is not YAML: yaml: found character"},
+		"another reused status":     {good + "idempotency: {reused_status: 400}", "idempotency.reused_status: must be 409 or 422"},
 		"negative":                  {good + "idempotency: {wait: -1s}", "idempotency.wait: must not be negative"},
 		"zero":                      {good + "reconcile: {every: 0s}", "reconcile.every: must be longer than 0"},
 		"no life":                   {good[:len(good)-3] + ", expiry: {slow: 0s}}]\n", "accounts[0].expiry.slow: must be longer than 0"},
