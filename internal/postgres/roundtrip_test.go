@@ -16,6 +16,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/engine/enginetest"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -32,7 +33,7 @@ func TestAnOrderIsReadAsWritten(t *testing.T) {
 		o := payment.Order{
 			ID: payment.OrderID(fresh(r)), UserID: payment.UserID(word(r)), CreatedBy: rapid.SampledFrom([]payment.Role{payment.RoleService, payment.RoleCustomer}).Draw(r, "by"), RequestID: payment.RequestID(fresh(r)),
 			RequestHash: idempotency.Hash(hash(r)), Money: payment.Money{Minor: amount(r), Currency: "JPY"}, Description: text(r),
-			Metadata: rapid.MapOfN(rapid.Custom(text), rapid.Custom(text), 0, 3).Draw(r, "metadata"), CreatedAt: at(r),
+			Metadata: rapid.MapOfN(rapid.Custom(text), rapid.Custom(text), 0, 3).Draw(r, "metadata"), CreatedAt: at(r), Revision: 1,
 		}
 		o.UpdatedAt = o.CreatedAt
 		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
@@ -53,6 +54,12 @@ func TestAnOrderIsReadAsWritten(t *testing.T) {
 			require.Equal(r, o, there)
 			return err
 		})
+		o.Amend(payment.Terms{Money: payment.Money{Minor: amount(r), Currency: "KWD"}, Description: text(r), Metadata: map[string]string{"a": text(r)}}, at(r))
+		do(r, store, func(ctx context.Context, tx postgres.Tx) error { return tx.OrderAmend(ctx, commands.Amendment{Order: o}) })
+		there, err = store.Order(t.Context(), o.ID)
+		require.NoError(r, err)
+		there.Attempts = nil
+		require.Equal(r, o, there)
 	})
 }
 

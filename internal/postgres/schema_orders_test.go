@@ -1,6 +1,7 @@
 package postgres_test
 
 func orderPromises() []promise {
+	const amended = `UPDATE orders SET amount = 999, original = '{}', revision = revision + 1`
 	second := func(changes string) string {
 		return another("orders", `{"order_id": "o2", "client_request_id": "r2"`+changes+`}`)
 	}
@@ -50,6 +51,26 @@ func orderPromises() []promise {
 		orderTerm("currency", "'USD'"),
 		orderTerm("user_id", "'u2'"),
 		orderTerm("order_id", "'o2'"),
+		{
+			name: "an order with a payment under way is not amended", breaks: amended,
+			code: violated, constraint: "orders_terms_fixed", allowed: failed + `; ` + amended,
+		},
+		{
+			name: "an amendment keeps the first terms", given: failed, breaks: `UPDATE orders SET amount = 999, revision = revision + 1`,
+			code: violated, constraint: "orders_terms_fixed", allowed: amended,
+		},
+		{
+			name: "an amendment is counted", given: failed, breaks: `UPDATE orders SET amount = 999, original = '{}'`,
+			code: violated, constraint: "orders_terms_fixed", allowed: amended,
+		},
+		{
+			name: "an amendment leaves the customer", given: failed, breaks: amended + `, user_id = 'u2'`,
+			code: violated, constraint: "orders_terms_fixed", allowed: amended,
+		},
+		{
+			name: "a cancelled order is not amended", given: failed + `; UPDATE orders SET cancel_requested_at = now()`, breaks: amended,
+			code: violated, constraint: "orders_terms_fixed", allowed: `UPDATE orders SET description = 'x'`,
+		},
 		{
 			name: "an order with attempts stays", breaks: `DELETE FROM orders`,
 			code: foreign, constraint: "attempts_have_an_order",

@@ -60,6 +60,7 @@ func TestErase(t *testing.T) {
 		}
 	}
 	paid, declined := orders["tok_save"], orders["tok_decline"]
+	shop.send(t.Context(), http.MethodPatch, "/v1/orders/"+orders[""].id, `{"amount":2500,"description":"still for `+user+`"}`, "Idempotency-Key: "+unique("amend")).is(t, http.StatusOK)
 	refund := unique("refund")
 	press(shop, "/v1/payment-attempts/"+paid.attempt+"/refunds", `{"amount":500}`, refund).is(t, http.StatusCreated)
 	press(ann, "/v1/orders/"+paid.id+"/pay", `{"payment_method":{"token":"tok_success"}}`, unique("again")).problem(t, http.StatusConflict, "order-already-paid")
@@ -97,6 +98,7 @@ func TestErase(t *testing.T) {
 	code, stdout, stderr = r.erased(t, user, "--details")
 	require.Zero(t, code, stderr)
 	require.Contains(t, stdout, pseudonym+": 1 orders have lost the name")
+	require.JSONEq(t, `{"amount":1999,"currency":"EUR","description":"","metadata":{}}`, one[string](t, r, "SELECT original::text FROM orders WHERE order_id = $1", orders[""].id))
 	require.Equal(t, []string{pseudonym}, column[string](t, r, "SELECT DISTINCT user_id FROM orders WHERE order_id = ANY($1)", []string{paid.id, declined.id, orders[""].id, pending.id}))
 	require.Equal(t, []string{user + "-other"}, column[string](t, r, "SELECT user_id FROM payment_attempts WHERE attempt_id = $1", others.ID))
 	require.NotEmpty(t, column[string](t, r, "SELECT event_id::text FROM provider_events JOIN event_bytes USING (event_id) WHERE attempt_id = $1", others.ID))
