@@ -18,6 +18,7 @@ func Served() map[string][]string {
 	const insert, update, remove = "INSERT", "UPDATE", "DELETE"
 	return map[string][]string{
 		"account_webhooks":    {insert, update},
+		"api_keys":            {insert, update, remove},
 		"attempt_log":         {insert},
 		"attempt_references":  {insert},
 		"attempt_transitions": {insert},

@@ -8,9 +8,9 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Actor is the caller, as proven by the token.
+// Actor is the caller, as proven by the token or the API key.
 type Actor struct {
-	// Subject is the token's sub.
+	// Subject is the token's sub, or key: and the id of the API key.
 	Subject string
 	Roles   []payment.Role
 	// Door is the door by which a member of staff signed in, if other doors may give the same person another subject. It is
@@ -18,25 +18,43 @@ type Actor struct {
 	Door string
 	// OnBehalfOf is the user that a service acts for; empty otherwise.
 	OnBehalfOf payment.UserID
+	// Key is the API key that the actor is; nil for all other actors.
+	Key *Key
 	// OnlyAttempt restricts the bearer to reading this one attempt (a status token); nil without
 	// such a token.
 	OnlyAttempt *payment.AttemptID
 }
 
-// via stands between a subject, which has no blanks, and a door.
-const via = " via "
+// via stands between a subject, which has no blanks, and a door; madeBy between the subject of an API key and its creator.
+const (
+	via    = " via "
+	madeBy = " made by "
+)
 
-// Person is the actor for a comparison of persons: the subject, with the door if there is one.
+// Person is the actor for a comparison of persons: the subject, with the door if there is one, and for an API key with the person
+// behind it.
 func (a Actor) Person() string {
-	if a.Door == "" {
+	switch {
+	case a.Key != nil:
+		return a.Subject + madeBy + behind(a.Key.CreatedBy)
+	case a.Door == "":
 		return a.Subject
 	}
 	return a.Subject + via + a.Door
 }
 
+// behind is the person behind an API key, also of a key that another key made. Any other person is returned unchanged.
+func behind(person string) string {
+	if _, creator, found := strings.Cut(person, madeBy); found && strings.HasPrefix(person, keyPrefix) {
+		return creator
+	}
+	return person
+}
+
 // SamePerson reports whether two values of Person may be one person. Different subjects are certainly different persons only at
-// the same door.
+// the same door. An API key is the person who made it.
 func SamePerson(a, b string) bool {
+	a, b = behind(a), behind(b)
 	_, one, _ := strings.Cut(a, via)
 	_, other, _ := strings.Cut(b, via)
 	return a == b || one != other

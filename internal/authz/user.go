@@ -19,11 +19,11 @@ const ErasedPrefix = "erased-"
 var (
 	errUserErased   = errors.New("must be another name: whatever begins with " + ErasedPrefix + " is a customer whose name was erased")
 	errUserForm     = errors.New("must be 1 to 255 visible characters, without blanks")
-	errUserReserved = errors.New("must be another name: paylatch, provider and whatever begins with cli:, staff:, policy: or provider: are reserved")
+	errUserReserved = errors.New("must be another name: paylatch, provider and whatever begins with cli:, staff:, policy:, provider: or key: are reserved")
 )
 
 // ParseUserID parses a user's id. Its error says how the text must be. It refuses the names of paylatch itself, providers,
-// policies and operators in the logs and the audit, and the pseudonyms of erased customers.
+// policies, operators and API keys in the logs and the audit, and the pseudonyms of erased customers.
 func ParseUserID(s string) (payment.UserID, error) {
 	if strings.HasPrefix(s, ErasedPrefix) {
 		return "", errUserErased
@@ -44,4 +44,6 @@ func ParseOwner(s string) (payment.UserID, error) {
 	return payment.UserID(s), nil
 }
 
-func reservedPrefixes() []string { return []string{"cli:", "staff:", "policy:", "provider:"} }
+func reservedPrefixes() []string {
+	return []string{"cli:", "staff:", "policy:", "provider:", keyPrefix}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/redact"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 )
@@ -65,9 +66,9 @@ func (s *SupportStore) InsertEntry(ctx context.Context, db dbsqlc.DBTX, d suppor
 		roles[i] = string(r)
 	}
 	err := s.q.AuditInsert(ctx, db, &dbsqlc.AuditInsertParams{
-		EntryID: d.ID, DeedID: d.ActionID, Actor: d.Actor, Roles: roles, Action: string(d.Action), TargetType: d.TargetType, Target: d.Target,
-		OrderID: orNull(string(d.OrderID)), AttemptID: (*uuid.UUID)(d.AttemptID), Reason: d.Reason, Address: d.Address, RequestID: d.RequestID,
-		Outcome: string(d.Outcome), Detail: detail,
+		EntryID: d.ID, DeedID: d.ActionID, Actor: d.Actor, Roles: roles, Action: string(d.Action), TargetType: d.TargetType, Target: redact.APIKeys(d.Target),
+		OrderID: orNull(string(d.OrderID)), AttemptID: (*uuid.UUID)(d.AttemptID), Reason: redact.APIKeys(d.Reason), Address: d.Address,
+		RequestID: redact.APIKeys(d.RequestID), Outcome: string(d.Outcome), Detail: []byte(redact.APIKeys(string(detail))),
 	})
 	if err != nil {
 		return fmt.Errorf("write the audit log: %w", err)

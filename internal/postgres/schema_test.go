@@ -78,7 +78,7 @@ func TestSchemaPromisesAreAllTried(t *testing.T) {
 }
 
 func promises() []promise {
-	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), disputeMovePromises(), endpointPromises(), streamPromises(), eventPromises(), bytesPromises(), lookupPromises(), reconciliationPromises(), markPromises(), cellPromises(), searchPromises(), jobPromises(), hourlyPromises(), worklistPromises(), requestPromises(), noticePromises(), erasurePromises(), keyPromises(), supportPromises())
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), disputeMovePromises(), endpointPromises(), streamPromises(), eventPromises(), bytesPromises(), lookupPromises(), reconciliationPromises(), markPromises(), cellPromises(), searchPromises(), jobPromises(), hourlyPromises(), worklistPromises(), requestPromises(), apiKeyPromises(), noticePromises(), erasurePromises(), keyPromises(), supportPromises())
 }
 
 // run executes statements and returns how many rows the last one touched.
@@ -160,6 +160,7 @@ INSERT INTO endpoint_retries VALUES ('shop', 2, 'o1', ':m1', ':a1', 'due', 1, no
 INSERT INTO endpoint_deliveries (endpoint, position, order_id, message_id, at, status, took_ms, error) VALUES ('shop', 2, 'o1', ':m1', now(), 500, 3, 'x');
 INSERT INTO streams (name, position) VALUES ('jobs', 3);
 INSERT INTO hourly_outcomes VALUES ('2026-01-01T00:00:00Z', 'attempt', 'acc', 'EUR', 'succeeded', '', 2, 1000);
+INSERT INTO api_keys VALUES (':m1', sha256('k1'), 'plk_k1', 'shop', '{service}', '{}', 'ann', now());
 INSERT INTO sessions VALUES ('t1', '\x01', now() + interval '1 hour');
 INSERT INTO staff_audit (entry_id, deed_id, actor, roles, action, outcome) VALUES (':m1', ':m1', 'ann', '{support}', 'attempt.view', 'done');
 INSERT INTO support_jobs (job_id, deed_id, kind, account, verdict, event_type, discrepancy_kind, resolution, reason, actor, roles, address, request_id, created_at, total, behind)

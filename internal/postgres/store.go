@@ -72,6 +72,9 @@ func (s *Store) Jobs() *JobStore { return NewJobStore(s.pool) }
 // Requests returns the store of refund requests, on the same connections.
 func (s *Store) Requests() *RequestStore { return NewRequestStore(s.pool) }
 
+// APIKeys returns the store of API keys, on the same connections.
+func (s *Store) APIKeys() *APIKeyStore { return NewAPIKeyStore(s.pool) }
+
 // Evidence returns the reader that verification needs, on the same connections.
 func (s *Store) Evidence() *EvidenceReader { return NewEvidenceReader(s.pool) }
 

@@ -90,6 +90,7 @@ func roomRows() []row {
 		{refundrequest.ErrNotFound, "not-found"},
 		{refundrequest.ErrDecided, "refund-request-decided"},
 		{refundrequest.ErrOwn, "second-person-needed"},
+		{authz.ErrKeyNotFound, "not-found"},
 
 		{outbox.ErrCursorExpired, "cursor-expired"},
 		{outbox.ErrNoEvent, "internal"},

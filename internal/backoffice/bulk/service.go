@@ -66,7 +66,7 @@ func (s *Service) Begin(ctx context.Context, who support.Staff, o Order) (Job, e
 		return Job{}, err
 	}
 	j := Job{Order: o, ID: s.cell.NewID(), ActionID: payment.OnlyCell.NewID(), By: who, State: Running}
-	j.By.Subject, j.By.Door = who.Person(), "" // as it is kept
+	j.By.Subject, j.By.Door, j.By.Key = who.Person(), "", nil // as it is kept
 	counts, err := s.store.Count(ctx, o, j.ID)
 	if err != nil {
 		return Job{}, err

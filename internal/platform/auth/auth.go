@@ -36,6 +36,8 @@ type Options struct {
 	// StaffLife is how long a token of the roles support and admin may last at the
 	// most; 0: any time.
 	StaffLife time.Duration
+	// APIKeys are the API keys; nil: all are refused.
+	APIKeys APIKeys
 	// Keys is the ring that status tokens are signed with, see Keys.
 	Keys []Key
 	// Now is the clock; nil: the system's.
@@ -88,6 +90,8 @@ type Authenticator struct {
 	issuers []issuer
 	status  statusKeys
 	seen    cache
+	// apiKeys is nil without API keys.
+	apiKeys *keyRing
 }
 
 // New makes an Authenticator. It fetches nothing: Run does.
@@ -101,6 +105,9 @@ func New(o Options) (*Authenticator, error) {
 		return nil, err
 	}
 	a := &Authenticator{opts: o, parser: newParser(o), shared: newValidator(o.Issuer, o.Audience, o.Now), status: status}
+	if o.APIKeys != nil {
+		a.apiKeys = newKeyRing(o.APIKeys, o.Now)
+	}
 	for _, of := range o.Issuers {
 		a.issuers = append(a.issuers, issuer{of, newValidator(of.Name, of.Audience, o.Now), newKeySet(of.JWKSURL, o)})
 	}
@@ -108,8 +115,8 @@ func New(o Options) (*Authenticator, error) {
 }
 
 func (o Options) check() error {
-	if len(o.HS256) == 0 && len(o.Issuers) == 0 {
-		return errors.New("no way to check tokens: neither a secret nor a JWKS address")
+	if len(o.HS256) == 0 && len(o.Issuers) == 0 && o.APIKeys == nil {
+		return errors.New("no way to check tokens: neither a secret nor a JWKS address, nor API keys")
 	}
 	for _, k := range o.HS256 {
 		if len(k.Secret) < minSecret {
@@ -124,7 +131,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// Run keeps the issuers' keys fresh until ctx ends; then it returns
+// Run keeps the issuers' keys fresh, and writes the uses of API keys, until ctx ends; then it returns
 // nil. Without it only tokens with unknown keys cause a fetch, and keys that were
 // withdrawn stay valid.
 func (a *Authenticator) Run(ctx context.Context) error {
@@ -132,14 +139,17 @@ func (a *Authenticator) Run(ctx context.Context) error {
 	for _, of := range a.issuers {
 		all.Go(func() { of.keys.run(ctx) })
 	}
+	if a.apiKeys != nil {
+		all.Go(func() { a.apiKeys.run(ctx) })
+	}
 	<-ctx.Done()
 	all.Wait()
 	return nil
 }
 
-// Authenticate returns the bearer of the token. The argument bearer is the token from Bearer, onBehalfOf the On-Behalf-Of header
-// or empty. It returns ErrUnauthenticated, ErrUnavailable, payment.ErrForbidden and, for an On-Behalf-Of that can't be a user, a
-// payment.ValidationError.
+// Authenticate returns the bearer of the token or API key. The argument bearer is the token from Bearer, onBehalfOf the On-Behalf-Of
+// header or empty. It returns ErrUnauthenticated, ErrUnavailable, payment.ErrForbidden, for an On-Behalf-Of that can't be a user a
+// payment.ValidationError, and for an API key payment.ErrUnavailable and payment.ErrOverloaded.
 func (a *Authenticator) Authenticate(ctx context.Context, bearer, onBehalfOf string) (authz.Actor, error) {
 	switch {
 	case bearer == "":
@@ -157,6 +167,12 @@ func (a *Authenticator) Authenticate(ctx context.Context, bearer, onBehalfOf str
 func (a *Authenticator) bearer(ctx context.Context, token string) (authz.Actor, error) {
 	if strings.HasPrefix(token, statusPrefix) {
 		return a.status.actor(token, a.opts.Now())
+	}
+	if strings.HasPrefix(token, authz.KeyPrefix) {
+		if a.apiKeys == nil {
+			return authz.Actor{}, refuse("API keys are not accepted here")
+		}
+		return a.apiKeys.actor(ctx, token)
 	}
 	return a.claimed(ctx, token)
 }

@@ -1,6 +1,7 @@
-// Package auth turns tokens into a [payment.Actor] and encrypts data that only the service may read.
+// Package auth turns tokens and API keys into a [payment.Actor] and encrypts data that only the service may read.
 //
 //	Authorization ─► Bearer ─► Authenticate ─┬─ pst_…  status token: one attempt, reading only
+//	                                         ├─ plk_…  API key: a row of the database, read at most twice a second
 //	                                         ├─ HS256  a key of the ring, which may give only its roles
 //	                                         └─ RS256, ES256, EdDSA  a key of the JWKS address
 //
@@ -16,5 +17,5 @@
 // all keys of the ring accept them. Tokens and texts of a key that left the ring are worthless.
 //
 // Staff signs in to the console at an OpenID provider ([OpenID]); the console owns the session that follows. There are no
-// refresh tokens and no revocation of a single token.
+// refresh tokens and no revocation of a single token. An API key can be revoked.
 package auth

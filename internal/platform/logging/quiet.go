@@ -7,6 +7,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/platform/redact"
 )
 
 // Unanswered is in the error of each line about a database that does not answer.
@@ -16,7 +19,7 @@ const Unanswered = "does not answer"
 const saidAgain = time.Minute
 
 // quiet passes on what is written, but for lines about a database that does not answer: of each message one in a minute. All loops
-// and requests would say so otherwise, for as long as that lasts.
+// and requests would say so otherwise, for as long as that lasts. API keys are hidden, from wherever they came into a line.
 type quiet struct {
 	to  io.Writer
 	now func() time.Time
@@ -29,6 +32,10 @@ type quiet struct {
 func (q *quiet) Write(line []byte) (int, error) {
 	if bytes.Contains(line, []byte(Unanswered)) && q.repeats(line) {
 		return len(line), nil
+	}
+	if bytes.Contains(line, []byte(authz.KeyPrefix)) {
+		_, err := io.WriteString(q.to, redact.APIKeys(string(line)))
+		return len(line), err //nolint:wrapcheck // it is the writer's
 	}
 	return q.to.Write(line) //nolint:wrapcheck // it is the writer's
 }

@@ -205,6 +205,25 @@ func AllRefundStatusValues() []RefundStatus {
 	}
 }
 
+// API keys that are valid, or have expired. A revoked key has no row: the audit log has its beginning and its end.
+type ApiKeys struct {
+	ApiKeyID uuid.UUID
+	// The SHA-256 of the key. A key has 256 random bits, so that nobody finds it by its hash: a slow hash would add nothing.
+	Hash []byte
+	// The first characters of the key, by which people recognise it.
+	Prefix string
+	Name   string
+	Roles  []string
+	// Empty for all that the roles may.
+	Scopes []string
+	// The person whose key it is, for a comparison of two persons.
+	CreatedBy string
+	CreatedAt time.Time
+	ExpiresAt *time.Time
+	// Written at most once a minute.
+	LastUsedAt *time.Time
+}
+
 // Append-only: repeated requests of callers and calls to providers. It is gathered in memory and may lack the last moments of a process that died; the states of an attempt are in attempt_transitions. Without a foreign key, a write locks no attempt.
 type AttemptLog struct {
 	OrderID string
