@@ -33,7 +33,7 @@ type Client struct {
 	token string
 }
 
-// New returns a client of the paylatch at a URL, such as https://pay.example. The token is a JWT,
+// New returns a client of the paylatch at a URL, such as https://pay.example. The token is a JWT or an API key,
 // of role service for most calls here.
 func New(baseURL, token string, o Options) (*Client, error) {
 	base, err := url.Parse(baseURL)

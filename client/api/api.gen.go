@@ -902,6 +902,21 @@ type Confirm struct {
 	Amount *Amount `json:"amount,omitempty"`
 }
 
+// CreateKey defines model for CreateKey.
+type CreateKey struct {
+	// ExpiresAt When the key ends. Absent or null, it has no end.
+	ExpiresAt *string `json:"expires_at,omitempty"`
+
+	// Name The program that has the key.
+	Name string `json:"name"`
+
+	// Roles One or more of service, support and admin.
+	Roles []string `json:"roles"`
+
+	// Scopes Calls that the key may make, such as `orders:read`. Absent or empty, the key may make all calls of its roles.
+	Scopes *[]string `json:"scopes,omitempty"`
+}
+
 // CreateOrder defines model for CreateOrder.
 type CreateOrder struct {
 	// Amount An amount in minor units of the currency, in plain digits.
@@ -1124,6 +1139,37 @@ type Health struct {
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
 
+// Key defines model for Key.
+type Key struct {
+	KeyID string   `json:"key_id"`
+	Name  string   `json:"name"`
+	Roles []string `json:"roles"`
+
+	// Scopes Empty for all calls of the roles.
+	Scopes []string `json:"scopes"`
+
+	// Prefix The first characters of the key, by which people recognise it.
+	Prefix    string    `json:"prefix"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The admin who created the key. A user of the command line is `cli:` and a name; a key is `key:` and an id.
+	CreatedBy string `json:"created_by"`
+
+	// ExpiresAt Null for a key without an end.
+	ExpiresAt *time.Time `json:"expires_at"`
+
+	// LastUsedAt Written at most once a minute; null for a key that was not used.
+	LastUsedAt *time.Time `json:"last_used_at"`
+}
+
+// Keys defines model for Keys.
+type Keys struct {
+	Items []Key `json:"items"`
+
+	// NextCursor Null on the last page.
+	NextCursor *string `json:"next_cursor"`
+}
+
 // Line defines model for Line.
 type Line struct {
 	// Amount The price of the line, with taxes and discounts, in minor units. It is below 0 for a discount or a gift card.
@@ -1166,6 +1212,32 @@ type Lines = []Line
 
 // Metadata The merchant's own notes, at most 50.
 type Metadata map[string]string
+
+// NewKey defines model for NewKey.
+type NewKey struct {
+	KeyID string `json:"key_id"`
+
+	// Key The key. No other response has it.
+	Key   string   `json:"key"`
+	Name  string   `json:"name"`
+	Roles []string `json:"roles"`
+
+	// Scopes Empty for all calls of the roles.
+	Scopes []string `json:"scopes"`
+
+	// Prefix The first characters of the key, by which people recognise it.
+	Prefix    string    `json:"prefix"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The admin who created the key. A user of the command line is `cli:` and a name; a key is `key:` and an id.
+	CreatedBy string `json:"created_by"`
+
+	// ExpiresAt Null for a key without an end.
+	ExpiresAt *time.Time `json:"expires_at"`
+
+	// LastUsedAt Written at most once a minute; null for a key that was not used.
+	LastUsedAt *time.Time `json:"last_used_at"`
+}
 
 // NextAction The action that the customer must take. `redirect`: go to `url`. `post_form`: go to `url` by a form with `fields`. `sdk`: continue
 // in the provider's script with `data` (Stripe's `client_secret`, Adyen's `action`). `display`: see a voucher, a code or a QR code.
@@ -1622,6 +1694,14 @@ type ReportAttempt struct {
 
 // ReportAttemptOutcome `abandoned`: the customer left. `not_started`: the payment never reached the provider.
 type ReportAttemptOutcome string
+
+// RevokedKey defines model for RevokedKey.
+type RevokedKey struct {
+	KeyID string `json:"key_id"`
+
+	// Deleted Always true.
+	Deleted bool `json:"deleted"`
+}
 
 // SavedPaymentMethod defines model for SavedPaymentMethod.
 type SavedPaymentMethod struct {
@@ -2316,8 +2396,8 @@ type ListDisputesParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2328,8 +2408,8 @@ type ListDisputesParams struct {
 type ReadDisputeParams struct {
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2458,8 +2538,8 @@ type ListOrdersParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2474,8 +2554,8 @@ type CreateOrderParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2486,8 +2566,8 @@ type CreateOrderParams struct {
 type ReadOrderParams struct {
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2517,8 +2597,8 @@ type ListAttemptsParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2533,8 +2613,8 @@ type RegisterAttemptParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2549,8 +2629,8 @@ type CancelOrderParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2565,8 +2645,8 @@ type PayParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2616,8 +2696,8 @@ type ListPaymentAttemptsParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2637,8 +2717,8 @@ type ReadAttemptParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2653,8 +2733,8 @@ type CancelAttemptParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2665,8 +2745,8 @@ type CancelAttemptParams struct {
 type CheckAttemptParams struct {
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2681,8 +2761,8 @@ type CompleteParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2697,8 +2777,8 @@ type ConfirmParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2713,8 +2793,8 @@ type CreateRefundParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2729,8 +2809,8 @@ type ReportAttemptParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2744,8 +2824,8 @@ type StreamAttemptParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2792,8 +2872,8 @@ type ListRefundsParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2804,8 +2884,8 @@ type ListRefundsParams struct {
 type ReadRefundParams struct {
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.

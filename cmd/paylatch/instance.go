@@ -14,6 +14,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/waiting"
+	"github.com/paylatch/paylatch/internal/backoffice/apikey"
 	"github.com/paylatch/paylatch/internal/backoffice/bulk"
 	"github.com/paylatch/paylatch/internal/backoffice/finder"
 	"github.com/paylatch/paylatch/internal/backoffice/lists"
@@ -86,7 +87,7 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 	}
 	in.auth, err = auth.New(auth.Options{
 		HS256: auth.TokenKeys(cfg), Issuers: auth.Issuers(cfg), StaffLife: auth.StaffLife(cfg), Door: auth.SharedDoor(cfg),
-		Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience, Keys: ring, Now: now,
+		Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience, Keys: ring, APIKeys: in.keys(), Now: now,
 		Log: func(err error) {
 			log.Warn().Err(err).Msg("the keys could not be fetched from the JWKS address; the previous keys stay in use")
 		},
@@ -184,9 +185,13 @@ func (in *instance) routes(counted *metrics.Metrics, refusals *zerolog.Logger) {
 	}
 }
 
+// keys returns the API keys, which cell 0 has for all cells.
+func (in *instance) keys() *postgres.APIKeyStore { return in.of.stores[payment.OnlyCell].APIKeys() }
+
 // withStaff adds the functions of staff, of one cell, or of all cells if cell is empty.
 func (in *instance) withStaff(o api.Options, d cells.BackOffice, cell string) api.Options {
 	o.Support, o.Worklist, o.Overview, o.Jobs, o.RefundRequests, o.Endpoints = d.Support, d.Worklist, d.Overview, d.Jobs, d.Requests, d.Endpoints
+	o.Keys = apikey.New(in.keys(), api.Scopes(), now)
 	found := finder.New(in.of.finder(in.store), d.Support, now)
 	o.Finder, o.Console = found, in.newConsole(d, found, cell, in.how.dev)
 	return o

@@ -14,11 +14,11 @@ import (
 // Decided refuses a body with members that the caller may not set, and a call that the caller may not make. It names
 // all of these members. The contract has the roles: x-decided-by of the call and of each member.
 //
-// It does not refuse a support operation: the use case refuses other roles, and audits the refusal.
+// It does not refuse an operation for staff: the use case refuses other roles, and audits the refusal.
 func (g *Gate) Decided(c echo.Context, op *contract.Operation, body any) error {
 	actor := ExchangeIn(c).Actor
 	open := g.may(actor, op.Deciders)
-	if !open && isSupport(op) {
+	if !open && isForStaff(op) {
 		return nil
 	}
 	needed := op.Roles

@@ -184,7 +184,7 @@ func (p *payments) Early(sender string, received []payment.ReceivedEvent) error 
 var errToken = errors.New("bad token")
 
 // tokens takes the bearer for the user's name. A name with "service" in it is a service's; "support" and "admin" are
-// roles; "panic" panics; "status." and an id is a status token.
+// roles; "panic" panics; "status." and an id is a status token; "key." with a role, and perhaps a dot and a scope (with ~ for its colon), is an API key.
 type tokens struct{}
 
 func (tokens) Authenticate(_ context.Context, bearer, onBehalfOf string) (authz.Actor, error) {
@@ -195,6 +195,15 @@ func (tokens) Authenticate(_ context.Context, bearer, onBehalfOf string) (authz.
 		return authz.Actor{}, errToken
 	case bearer == "nobody":
 		return authz.Actor{}, fmt.Errorf("%w: no", &authz.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "leave out On-Behalf-Of"})
+	case strings.HasPrefix(bearer, "key."):
+		role, scope, narrow := strings.Cut(strings.TrimPrefix(bearer, "key."), ".")
+		k := authz.Key{ID: uuid.UUID(attemptID), Roles: []payment.Role{payment.Role(role)}, CreatedBy: "admin"}
+		if narrow {
+			k.Scopes = []authz.Scope{authz.Scope(strings.ReplaceAll(scope, "~", ":"))}
+		}
+		actor := k.Actor()
+		actor.OnBehalfOf = payment.UserID(onBehalfOf)
+		return actor, nil
 	case bearer == "support", bearer == "admin":
 		return authz.Actor{Subject: bearer, Roles: []payment.Role{payment.Role(bearer)}}, nil
 	case strings.HasPrefix(bearer, "status."):

@@ -59,7 +59,7 @@ func (g *Gate) Middlewares() map[string][]echo.MiddlewareFunc {
 			chains[op.ID] = append(chains[op.ID], echoKey)
 		}
 		if g.Contract.Secured(op) {
-			chains[op.ID] = append(chains[op.ID], g.authenticate)
+			chains[op.ID] = append(chains[op.ID], g.authenticate, g.withinScope(op))
 		}
 		if !op.Accepts(statusToken) {
 			chains[op.ID] = append(chains[op.ID], g.refuseStatusToken)
@@ -78,8 +78,8 @@ func (g *Gate) Middlewares() map[string][]echo.MiddlewareFunc {
 			chains[op.ID] = append(chains[op.ID], knownQuery(op))
 		}
 		switch {
-		case isSupport(op):
-			chains[op.ID] = append(chains[op.ID], g.staffOnly)
+		case isForStaff(op):
+			chains[op.ID] = append(chains[op.ID], g.staffOnly(op))
 		case g.Contract.Secured(op):
 			chains[op.ID] = append(chains[op.ID], g.audited(op))
 		}
@@ -87,4 +87,7 @@ func (g *Gate) Middlewares() map[string][]echo.MiddlewareFunc {
 	return chains
 }
 
-func isSupport(op *contract.Operation) bool { return slices.Contains(op.Tags, "support") }
+// isForStaff reports whether a call is for staff alone. Its use case audits it.
+func isForStaff(op *contract.Operation) bool {
+	return slices.Contains(op.Tags, "support") || slices.Contains(op.Tags, keysChapter)
+}

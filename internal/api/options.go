@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/api/waiting"
 	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/backoffice/apikey"
 	"github.com/paylatch/paylatch/internal/backoffice/bulk"
 	"github.com/paylatch/paylatch/internal/backoffice/finder"
 	"github.com/paylatch/paylatch/internal/backoffice/overview"
@@ -119,6 +120,13 @@ type RefundRequests interface {
 	Decline(ctx context.Context, who support.Staff, id uuid.UUID, reason string) (refundrequest.Request, error)
 }
 
+// Keys is the use cases of API keys; *apikey.Service in the program.
+type Keys interface {
+	Create(ctx context.Context, who support.Staff, cmd apikey.Create) (k authz.Key, text string, err error)
+	Keys(ctx context.Context, who support.Staff, p support.Page) ([]authz.Key, string, error)
+	Revoke(ctx context.Context, who support.Staff, id uuid.UUID) (authz.Key, error)
+}
+
 // Auth turns credentials into an actor. An error that is not in the table of problems (package render) is answered 500.
 type Auth interface {
 	Authenticate(ctx context.Context, bearer, onBehalfOf string) (authz.Actor, error)
@@ -148,8 +156,9 @@ type Options struct {
 	Lists Lists
 	// Support serves staff. With nil the support operations do not exist, and staff's use of other operations is not audited.
 	Support Support
-	// Finder, Jobs, Worklist, RefundRequests and Overview serve staff beside Support; required with it.
+	// Finder, Jobs, Worklist, RefundRequests, Overview and Keys serve staff beside Support; required with it.
 	Finder         Finder
+	Keys           Keys
 	Jobs           Jobs
 	Worklist       Worklist
 	RefundRequests RefundRequests

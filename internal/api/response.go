@@ -37,6 +37,10 @@ func (r response) VisitListDeliveriesResponse(w http.ResponseWriter) error { ret
 func (r response) VisitTestEndpointResponse(w http.ResponseWriter) error   { return r.send(w) }
 func (r response) VisitRedeliverResponse(w http.ResponseWriter) error      { return r.send(w) }
 
+func (r response) VisitListKeysResponse(w http.ResponseWriter) error  { return r.send(w) }
+func (r response) VisitCreateKeyResponse(w http.ResponseWriter) error { return r.send(w) }
+func (r response) VisitRevokeKeyResponse(w http.ResponseWriter) error { return r.send(w) }
+
 func (r response) VisitSupportSearchResponse(w http.ResponseWriter) error { return r.send(w) }
 
 func (r response) VisitSupportAttemptResponse(w http.ResponseWriter) error { return r.send(w) }

@@ -105,7 +105,7 @@ func bearerOf(d *contract.Document, op *contract.Operation) string {
 	switch {
 	case !d.Secured(op):
 		return ""
-	case slices.Contains(op.Tags, "support"):
+	case isForStaff(op):
 		return "STAFF"
 	}
 	return "TOKEN"

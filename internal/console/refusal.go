@@ -19,6 +19,7 @@ import (
 var (
 	ErrOtherSite  = errors.New("the request comes from another site")
 	ErrToken      = errors.New("a token is not for the console")
+	ErrKey        = errors.New("an API key is not for the console")
 	ErrTooOften   = errors.New("too often")
 	ErrNoSignIn   = errors.New("no such way to sign in")
 	ErrProvider   = errors.New("the OpenID provider refused")
@@ -45,6 +46,7 @@ func refusalRows() []refusalRow {
 		{auth.ErrUnavailable, 503, "The sign-in can't be checked at the moment. Try again in a moment."},
 		{ErrOtherSite, 403, "This was sent by another site and not done. Open the page here and try again."},
 		{ErrToken, 403, "Tokens are for the API. The console is for people who sign in."},
+		{ErrKey, 403, "API keys are for programs. The console is for people who sign in."},
 		{ErrTooOften, 429, "That was too often. Wait a moment and try again."},
 		{ErrNoSignIn, 404, "There is no such way to sign in here."},
 		{ErrProvider, 401, "The sign-in was not completed at your organisation's provider. Try again."},

@@ -42,7 +42,7 @@ func (e *Entrance) Route(mux *http.ServeMux) {
 
 // auditRefusal audits a refused sign-in, with the actor as far as that was proven.
 func (e *Entrance) auditRefusal(r *http.Request, actor authz.Actor, err error) {
-	for _, refused := range []error{auth.ErrUnauthenticated, payment.ErrForbidden, ErrProvider, ErrTooOften} {
+	for _, refused := range []error{auth.ErrUnauthenticated, payment.ErrForbidden, ErrKey, ErrProvider, ErrTooOften} {
 		if errors.Is(err, refused) {
 			e.Refused(support.Refusal{Action: support.SignedIn, Staff: staffOf(r, actor), Reason: cmp.Or(RefusalReason(err), err.Error())})
 			return
@@ -182,6 +182,9 @@ func (e *Entrance) signInByToken(w http.ResponseWriter, r *http.Request) (authz.
 
 // enter begins the session of staff. By is the way in which they signed in.
 func (e *Entrance) enter(w http.ResponseWriter, r *http.Request, actor authz.Actor, by string) error {
+	if actor.Key != nil {
+		return ErrKey // the session would outlive the key
+	}
 	if err := actor.Require(payment.RoleSupport, payment.RoleAdmin); err != nil {
 		return err
 	}

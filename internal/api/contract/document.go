@@ -33,7 +33,7 @@ type Document struct {
 type Tag struct{ Name, Description string }
 
 // PathItem holds the operations of a path.
-type PathItem struct{ Get, Post, Patch *Operation }
+type PathItem struct{ Get, Post, Patch, Delete *Operation }
 
 // Operation is one call.
 type Operation struct {
@@ -114,7 +114,7 @@ func Load(text []byte) (*Document, error) {
 		return nil, fmt.Errorf("read the contract: %w", err)
 	}
 	for _, path := range d.Paths {
-		for method, op := range map[string]*Operation{"GET": path.Value.Get, "POST": path.Value.Post, "PATCH": path.Value.Patch} {
+		for method, op := range map[string]*Operation{"GET": path.Value.Get, "POST": path.Value.Post, "PATCH": path.Value.Patch, "DELETE": path.Value.Delete} {
 			if op == nil {
 				continue
 			}
@@ -160,7 +160,7 @@ func lastPart(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:
 func (d *Document) Operations() []*Operation {
 	var all []*Operation
 	for _, path := range d.Paths {
-		for _, op := range []*Operation{path.Value.Post, path.Value.Get, path.Value.Patch} {
+		for _, op := range []*Operation{path.Value.Post, path.Value.Get, path.Value.Patch, path.Value.Delete} {
 			if op != nil {
 				all = append(all, op)
 			}
@@ -179,6 +179,9 @@ func (d *Document) Tagged(tag string) []*Operation {
 	}
 	return of
 }
+
+// Chapter is the tag that a call stands under.
+func (op *Operation) Chapter() string { return op.Tags[0] }
 
 // Secured reports whether a call needs a token.
 func (d *Document) Secured(op *Operation) bool {

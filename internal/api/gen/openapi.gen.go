@@ -901,6 +901,21 @@ type Confirm struct {
 	Amount *Amount `json:"amount,omitempty"`
 }
 
+// CreateKey defines model for CreateKey.
+type CreateKey struct {
+	// ExpiresAt When the key ends. Absent or null, it has no end.
+	ExpiresAt *string `json:"expires_at,omitempty"`
+
+	// Name The program that has the key.
+	Name string `json:"name"`
+
+	// Roles One or more of service, support and admin.
+	Roles []string `json:"roles"`
+
+	// Scopes Calls that the key may make, such as `orders:read`. Absent or empty, the key may make all calls of its roles.
+	Scopes *[]string `json:"scopes,omitempty"`
+}
+
 // CreateOrder defines model for CreateOrder.
 type CreateOrder struct {
 	// Amount An amount in minor units of the currency, in plain digits.
@@ -1123,6 +1138,37 @@ type Health struct {
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
 
+// Key defines model for Key.
+type Key struct {
+	KeyID string   `json:"key_id"`
+	Name  string   `json:"name"`
+	Roles []string `json:"roles"`
+
+	// Scopes Empty for all calls of the roles.
+	Scopes []string `json:"scopes"`
+
+	// Prefix The first characters of the key, by which people recognise it.
+	Prefix    string `json:"prefix"`
+	CreatedAt Micros `json:"created_at"`
+
+	// CreatedBy The admin who created the key. A user of the command line is `cli:` and a name; a key is `key:` and an id.
+	CreatedBy string `json:"created_by"`
+
+	// ExpiresAt Null for a key without an end.
+	ExpiresAt *Micros `json:"expires_at"`
+
+	// LastUsedAt Written at most once a minute; null for a key that was not used.
+	LastUsedAt *Micros `json:"last_used_at"`
+}
+
+// Keys defines model for Keys.
+type Keys struct {
+	Items []Key `json:"items"`
+
+	// NextCursor Null on the last page.
+	NextCursor *string `json:"next_cursor"`
+}
+
 // Line defines model for Line.
 type Line struct {
 	// Amount The price of the line, with taxes and discounts, in minor units. It is below 0 for a discount or a gift card.
@@ -1165,6 +1211,32 @@ type Lines = []Line
 
 // Metadata The merchant's own notes, at most 50.
 type Metadata map[string]string
+
+// NewKey defines model for NewKey.
+type NewKey struct {
+	KeyID string `json:"key_id"`
+
+	// Key The key. No other response has it.
+	Key   string   `json:"key"`
+	Name  string   `json:"name"`
+	Roles []string `json:"roles"`
+
+	// Scopes Empty for all calls of the roles.
+	Scopes []string `json:"scopes"`
+
+	// Prefix The first characters of the key, by which people recognise it.
+	Prefix    string `json:"prefix"`
+	CreatedAt Micros `json:"created_at"`
+
+	// CreatedBy The admin who created the key. A user of the command line is `cli:` and a name; a key is `key:` and an id.
+	CreatedBy string `json:"created_by"`
+
+	// ExpiresAt Null for a key without an end.
+	ExpiresAt *Micros `json:"expires_at"`
+
+	// LastUsedAt Written at most once a minute; null for a key that was not used.
+	LastUsedAt *Micros `json:"last_used_at"`
+}
 
 // NextAction The action that the customer must take. `redirect`: go to `url`. `post_form`: go to `url` by a form with `fields`. `sdk`: continue
 // in the provider's script with `data` (Stripe's `client_secret`, Adyen's `action`). `display`: see a voucher, a code or a QR code.
@@ -1621,6 +1693,14 @@ type ReportAttempt struct {
 
 // ReportAttemptOutcome `abandoned`: the customer left. `not_started`: the payment never reached the provider.
 type ReportAttemptOutcome string
+
+// RevokedKey defines model for RevokedKey.
+type RevokedKey struct {
+	KeyID string `json:"key_id"`
+
+	// Deleted Always true.
+	Deleted bool `json:"deleted"`
+}
 
 // SavedPaymentMethod defines model for SavedPaymentMethod.
 type SavedPaymentMethod struct {
@@ -2315,8 +2395,8 @@ type ListDisputesParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2327,8 +2407,8 @@ type ListDisputesParams struct {
 type ReadDisputeParams struct {
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2417,6 +2497,30 @@ type ReadEventsParams struct {
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
+// ListKeysParams defines parameters for ListKeys.
+type ListKeysParams struct {
+	// Cursor The `next_cursor` of the previous page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The maximum number of items, 25 if absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// CreateKeyParams defines parameters for CreateKey.
+type CreateKeyParams struct {
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// RevokeKeyParams defines parameters for RevokeKey.
+type RevokeKeyParams struct {
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
 // ListOrdersParams defines parameters for ListOrders.
 type ListOrdersParams struct {
 	// Status Only orders with this status.
@@ -2457,8 +2561,8 @@ type ListOrdersParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2473,8 +2577,8 @@ type CreateOrderParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2485,8 +2589,8 @@ type CreateOrderParams struct {
 type ReadOrderParams struct {
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2516,8 +2620,8 @@ type ListAttemptsParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2532,8 +2636,8 @@ type RegisterAttemptParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2548,8 +2652,8 @@ type CancelOrderParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2564,8 +2668,8 @@ type PayParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2615,8 +2719,8 @@ type ListPaymentAttemptsParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2636,8 +2740,8 @@ type ReadAttemptParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2652,8 +2756,8 @@ type CancelAttemptParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2664,8 +2768,8 @@ type CancelAttemptParams struct {
 type CheckAttemptParams struct {
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2680,8 +2784,8 @@ type CompleteParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2696,8 +2800,8 @@ type ConfirmParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2712,8 +2816,8 @@ type CreateRefundParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2728,8 +2832,8 @@ type ReportAttemptParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2743,8 +2847,8 @@ type StreamAttemptParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2791,8 +2895,8 @@ type ListRefundsParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -2803,8 +2907,8 @@ type ListRefundsParams struct {
 type ReadRefundParams struct {
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
@@ -3057,6 +3161,9 @@ type SupportSearchParams struct {
 // RedeliverJSONRequestBody defines body for Redeliver for application/json ContentType.
 type RedeliverJSONRequestBody = Redeliver
 
+// CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
+type CreateKeyJSONRequestBody = CreateKey
+
 // CreateOrderJSONRequestBody defines body for CreateOrder for application/json ContentType.
 type CreateOrderJSONRequestBody = CreateOrder
 
@@ -3146,6 +3253,15 @@ type ServerInterface interface {
 	// ReadEvents Read the events
 	// (GET /v1/events)
 	ReadEvents(ctx echo.Context, params ReadEventsParams) error
+	// ListKeys List the API keys
+	// (GET /v1/keys)
+	ListKeys(ctx echo.Context, params ListKeysParams) error
+	// CreateKey Create an API key
+	// (POST /v1/keys)
+	CreateKey(ctx echo.Context, params CreateKeyParams) error
+	// RevokeKey Revoke an API key
+	// (DELETE /v1/keys/{key_id})
+	RevokeKey(ctx echo.Context, keyID string, params RevokeKeyParams) error
 	// ListOrders List orders
 	// (GET /v1/orders)
 	ListOrders(ctx echo.Context, params ListOrdersParams) error
@@ -3714,6 +3830,113 @@ func (w *ServerInterfaceWrapper) ReadEvents(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ReadEvents(ctx, params)
+	return err
+}
+
+// ListKeys converts echo context to params.
+func (w *ServerInterfaceWrapper) ListKeys(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListKeysParams
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListKeys(ctx, params)
+	return err
+}
+
+// CreateKey converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateKey(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateKeyParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateKey(ctx, params)
+	return err
+}
+
+// RevokeKey converts echo context to params.
+func (w *ServerInterfaceWrapper) RevokeKey(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "key_id" -------------
+	var keyID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "key_id", ctx.Param("key_id"), &keyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter key_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RevokeKeyParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RevokeKey(ctx, keyID, params)
 	return err
 }
 
@@ -6170,6 +6393,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/endpoints/:endpoint/redeliver", wrapper.Redeliver, options.OperationMiddlewares["redeliver"]...)
 	router.POST(options.BaseURL+"/v1/endpoints/:endpoint/test", wrapper.TestEndpoint, options.OperationMiddlewares["testEndpoint"]...)
 	router.GET(options.BaseURL+"/v1/events", wrapper.ReadEvents, options.OperationMiddlewares["readEvents"]...)
+	router.GET(options.BaseURL+"/v1/keys", wrapper.ListKeys, options.OperationMiddlewares["listKeys"]...)
+	router.POST(options.BaseURL+"/v1/keys", wrapper.CreateKey, options.OperationMiddlewares["createKey"]...)
+	router.DELETE(options.BaseURL+"/v1/keys/:key_id", wrapper.RevokeKey, options.OperationMiddlewares["revokeKey"]...)
 	router.GET(options.BaseURL+"/v1/orders", wrapper.ListOrders, options.OperationMiddlewares["listOrders"]...)
 	router.POST(options.BaseURL+"/v1/orders", wrapper.CreateOrder, options.OperationMiddlewares["createOrder"]...)
 	router.GET(options.BaseURL+"/v1/orders/:order_id", wrapper.ReadOrder, options.OperationMiddlewares["readOrder"]...)
@@ -6668,6 +6894,108 @@ func (response ReadEvents200JSONResponse) VisitReadEventsResponse(w http.Respons
 	if response.Headers.PreferenceApplied != nil {
 		w.Header().Set("Preference-Applied", fmt.Sprint(*response.Headers.PreferenceApplied))
 	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListKeysRequestObject struct {
+	Params ListKeysParams
+}
+
+type ListKeysResponseObject interface {
+	VisitListKeysResponse(w http.ResponseWriter) error
+}
+
+type ListKeys200ResponseHeaders struct {
+	Incomplete          *string
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ListKeys200JSONResponse struct {
+	Body    Keys
+	Headers ListKeys200ResponseHeaders
+}
+
+func (response ListKeys200JSONResponse) VisitListKeysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.Incomplete != nil {
+		w.Header().Set("Incomplete", fmt.Sprint(*response.Headers.Incomplete))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateKeyRequestObject struct {
+	Params CreateKeyParams
+	Body   *CreateKeyJSONRequestBody
+}
+
+type CreateKeyResponseObject interface {
+	VisitCreateKeyResponse(w http.ResponseWriter) error
+}
+
+type CreateKey201ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type CreateKey201JSONResponse struct {
+	Body    NewKey
+	Headers CreateKey201ResponseHeaders
+}
+
+func (response CreateKey201JSONResponse) VisitCreateKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RevokeKeyRequestObject struct {
+	KeyID  string `json:"key_id"`
+	Params RevokeKeyParams
+}
+
+type RevokeKeyResponseObject interface {
+	VisitRevokeKeyResponse(w http.ResponseWriter) error
+}
+
+type RevokeKey200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type RevokeKey200JSONResponse struct {
+	Body    RevokedKey
+	Headers RevokeKey200ResponseHeaders
+}
+
+func (response RevokeKey200JSONResponse) VisitRevokeKeyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
 	w.WriteHeader(200)
@@ -8635,6 +8963,15 @@ type StrictServerInterface interface {
 	// ReadEvents Read the events
 	// (GET /v1/events)
 	ReadEvents(ctx context.Context, request ReadEventsRequestObject) (ReadEventsResponseObject, error)
+	// ListKeys List the API keys
+	// (GET /v1/keys)
+	ListKeys(ctx context.Context, request ListKeysRequestObject) (ListKeysResponseObject, error)
+	// CreateKey Create an API key
+	// (POST /v1/keys)
+	CreateKey(ctx context.Context, request CreateKeyRequestObject) (CreateKeyResponseObject, error)
+	// RevokeKey Revoke an API key
+	// (DELETE /v1/keys/{key_id})
+	RevokeKey(ctx context.Context, request RevokeKeyRequestObject) (RevokeKeyResponseObject, error)
 	// ListOrders List orders
 	// (GET /v1/orders)
 	ListOrders(ctx context.Context, request ListOrdersRequestObject) (ListOrdersResponseObject, error)
@@ -8971,6 +9308,105 @@ func (sh *strictHandler) ReadEvents(ctx echo.Context, params ReadEventsParams) e
 		return err
 	} else if validResponse, ok := response.(ReadEventsResponseObject); ok {
 		return validResponse.VisitReadEventsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListKeys operation middleware
+func (sh *strictHandler) ListKeys(ctx echo.Context, params ListKeysParams) error {
+	var request ListKeysRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListKeys(ctx.Request().Context(), request.(ListKeysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListKeys")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListKeysResponseObject); ok {
+		return validResponse.VisitListKeysResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateKey operation middleware
+func (sh *strictHandler) CreateKey(ctx echo.Context, params CreateKeyParams) error {
+	var request CreateKeyRequestObject
+
+	request.Params = params
+
+	var body CreateKeyJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateKey(ctx.Request().Context(), request.(CreateKeyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateKey")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateKeyResponseObject); ok {
+		return validResponse.VisitCreateKeyResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RevokeKey operation middleware
+func (sh *strictHandler) RevokeKey(ctx echo.Context, keyID string, params RevokeKeyParams) error {
+	var request RevokeKeyRequestObject
+
+	request.KeyID = keyID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RevokeKey(ctx.Request().Context(), request.(RevokeKeyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RevokeKey")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RevokeKeyResponseObject); ok {
+		return validResponse.VisitRevokeKeyResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -26,6 +26,7 @@ const (
 	sampleDiscrepancy = "01980d3e-8d22-7e13-b2c6-1d0e9f8a7b6c"
 	sampleAsked       = "01980d3e-8f44-7a35-94e8-3f2a1b0c9d8e"
 	sampleJob         = "01980d3e-8e33-7f24-a3d7-2e1f0a9b8c7d"
+	sampleKey         = "01980d40-2b31-7e55-8c2d-4f5a6b7c8d9e"
 	sampleNews        = "8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90"
 	// The result of the provider's page is shown in Adyen's form; the sandbox has a parameter of its own.
 	sampleDetails = `{"redirectResult":"eyJ0cmFuc1N0YXR1cyI6IlkifQ=="}`
@@ -212,6 +213,9 @@ func (s *sampled) staff() {
 	s.ids[sampleJob] = job.ID
 	s.run("supportJob", "200")
 	s.run("supportStopJob", "200")
+	s.ids[sampleKey] = s.run("createKey", "201")["key_id"].(string)
+	require.Len(s.t, s.run("listKeys", "200")["items"], 1)
+	require.Equal(s.t, true, s.run("revokeKey", "200")["deleted"])
 }
 
 func (s *sampled) rest() {
