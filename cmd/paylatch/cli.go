@@ -29,6 +29,7 @@ type cli struct {
 	Backfill    backfillCmd    `cmd:"" help:"Import the events that a provider lists for an account, after an outage or a time with a wrong secret."`
 	Reconcile   reconcileCmd   `cmd:"" help:"Compare a period of an account with its provider's books. Exit code 1 if something could not be compared."`
 	Token       tokenCmd       `cmd:"" help:"Print a token."`
+	Key         keyCmd         `cmd:"" help:"Create, list and revoke API keys."`
 	Attempt     attemptCmd     `cmd:"" help:"Show payment attempts and look them up at their provider."`
 	Event       eventCmd       `cmd:"" help:"Show providers' events and replay them."`
 	Discrepancy discrepancyCmd `cmd:"" help:"List discrepancies and resolve them."`

@@ -36,7 +36,7 @@ func (*doctorCmd) Run(ctx context.Context, a *app) error {
 			checks = append(checks, doctor.OfCell(func(ctx context.Context) error {
 				return cells.Examine(ctx, cells.Database{Number: cfg.Cell, Maps: store.CellMaps()}, cfg.CellMap())
 			}))
-			checks = append(checks, doctor.OfDataKeys(store.Keys()))
+			checks = append(checks, doctor.OfDataKeys(store.Keys()), doctor.OfAPIKeys(store.APIKeys()))
 			checks = append(checks, doctor.OfConfig(cfg, client, now)...)
 			checks = append(checks, doctor.OfAccounts(called(cfg), client, now)...)
 			if n := doctor.Run(ctx, checks, doctor.Printer(a.stdout)); n > 0 {

@@ -19,8 +19,8 @@ func (r *report) service(c *Config) {
 	if len(c.EncryptionKeys) == 0 {
 		r.add("encryption_keys", "is missing: add [{id: k1, key: …}] with the output of `openssl rand -base64 32`, and keep a copy with the backups")
 	}
-	if len(c.Auth.Ring()) == 0 && len(c.Issuers()) == 0 && !r.touches("auth") {
-		r.add("auth", "set hs256 or jwks_url (or issuers, each with one), or both: without them no token can be checked")
+	if len(c.Auth.Ring()) == 0 && len(c.Issuers()) == 0 && !c.Auth.KeysOnly && !r.touches("auth") {
+		r.add("auth", "set hs256 or jwks_url (or issuers, each with one), or both: without them no token can be checked; or set keys_only, to accept API keys alone")
 	}
 	if len(c.Accounts) == 0 {
 		r.add("accounts", "is missing: configure at least one account at a provider")

@@ -64,6 +64,7 @@ type Auth struct {
 	Issuers     []Issuer   `koanf:"issuers" doc:"issuers of RS256, ES256 and EdDSA tokens"`
 	JWKSURL     string     `koanf:"jwks_url" doc:"short for one of auth.issuers with auth.issuer and auth.audience; its tokens are customers' in live, and may have any role elsewhere"`
 	Issuer      string     `koanf:"issuer" doc:"the required iss of HS256 tokens and of tokens of jwks_url; absent: not checked"`
+	KeysOnly    bool       `koanf:"keys_only" doc:"true starts the service without a way to check tokens: it accepts API keys alone, and status tokens"`
 	Audience    string     `koanf:"audience" doc:"a name of this service alone, never a client's id, in the aud of HS256 tokens and of tokens of jwks_url; absent: not checked"`
 }
 

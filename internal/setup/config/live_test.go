@@ -141,3 +141,19 @@ func TestTokenForUs(t *testing.T) {
 		})
 	}
 }
+
+// TestServeKeysOnly: a service without a way to check tokens is started only if that is meant.
+func TestServeKeysOnly(t *testing.T) {
+	t.Parallel()
+	const account = "accounts: [{name: a, kind: stripe, api_key: sk_live_1}]\n"
+	rest, _, _ := strings.Cut(inLive, "auth:")
+	c, err := config.Load(write(t, rest+account+"auth: {keys_only: true}\n"), nil)
+	require.NoError(t, err)
+	require.Equal(t, config.Live, c.Environment)
+	require.Empty(t, c.Auth.Ring())
+	for _, text := range []string{"", "auth: {keys_only: false}\n", "auth: {}\n"} {
+		m := validationErrors(t, rest+account+text)
+		require.Len(t, m, 1)
+		require.Contains(t, m[0], "set keys_only")
+	}
+}
