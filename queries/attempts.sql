@@ -100,9 +100,9 @@ FOR NO KEY UPDATE OF a SKIP LOCKED;
 -- Inserts new attempts.
 -- name: AttemptsInsert :exec
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, origin, status, stage,
-    amount, currency, capture_manual, version, created_at, updated_at, expires_at)
+    amount, currency, capture_manual, version, created_at, updated_at, expires_at, merchant)
 SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, n.origin, 'pending', n.stage,
-    n.amount, n.currency, n.capture_manual, 1, n.created_at, n.created_at, CASE n.origin WHEN 'external' THEN n.expires_at END
+    n.amount, n.currency, n.capture_manual, 1, n.created_at, n.created_at, CASE n.origin WHEN 'external' THEN n.expires_at END, n.merchant
 FROM (
     SELECT unnest(@order_ids::text[]) AS order_id,
         unnest(@attempt_ids::uuid[]) AS attempt_id,
@@ -116,7 +116,8 @@ FROM (
         unnest(@currencies::text[]) AS currency,
         unnest(@captures_manual::bool[]) AS capture_manual,
         unnest(@created_ats::timestamptz[]) AS created_at,
-        unnest(@expires_ats::timestamptz[]) AS expires_at
+        unnest(@expires_ats::timestamptz[]) AS expires_at,
+        unnest(@merchants::int[]) AS merchant
 ) n
 RETURNING 1;
 
@@ -124,10 +125,10 @@ RETURNING 1;
 -- name: AttemptsImport :exec
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, origin, provider_payment_id,
     status, stage, amount, currency, capture_manual, movements, amount_captured, amount_refunded,
-    failure_code, failure_message, payments, version, created_at, updated_at, finalized_at)
+    failure_code, failure_message, payments, version, created_at, updated_at, finalized_at, merchant)
 SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, 'imported', n.provider_payment_id,
     n.status, 'final', n.amount, n.currency, n.capture_manual, n.movements, n.amount_captured, n.amount_refunded,
-    n.failure_code, n.failure_message, NULLIF(n.payments, '')::json, n.version, n.created_at, n.finalized_at, n.finalized_at
+    n.failure_code, n.failure_message, NULLIF(n.payments, '')::json, n.version, n.created_at, n.finalized_at, n.finalized_at, n.merchant
 FROM (
     SELECT unnest(@order_ids::text[]) AS order_id,
         unnest(@attempt_ids::uuid[]) AS attempt_id,
@@ -148,7 +149,8 @@ FROM (
         unnest(@payments::text[]) AS payments,
         unnest(@versions::int[]) AS version,
         unnest(@created_ats::timestamptz[]) AS created_at,
-        unnest(@finalized_ats::timestamptz[]) AS finalized_at
+        unnest(@finalized_ats::timestamptz[]) AS finalized_at,
+        unnest(@merchants::int[]) AS merchant
 ) n;
 
 -- Writes locked attempts, each guarded by the version that was read: all attempts or no attempt.

@@ -2582,8 +2582,8 @@ type AmendOrderParams struct {
 
 	// OnBehalfOf The user for whom a token with the role `service` acts. Every command of a service needs this header. On a read the header is
 	// optional; with it the service may read only data of that user. The user's id has 1 to 255 visible characters without blanks. The ids
-	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:` or `provider:`, are reserved: a user can't have such
-	// an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
+	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
+	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres"
@@ -27,7 +28,7 @@ func (p *process) compareMaps(ctx context.Context) error {
 	return nil
 }
 
-// compareMap compares a cell. It returns payment.ErrUnavailable for a database that does not respond. A database that lacks migrations
+// compareMap compares a cell, and the merchants behind its accounts where the store compares them. It returns payment.ErrUnavailable for a database that does not respond. A database that lacks migrations
 // is left to its first use, which has the check of InCell.
 func compareMap(ctx context.Context, store *postgres.Store, cfg *config.Config) error {
 	if err := store.Migrated(ctx); errors.Is(err, payment.ErrUnavailable) {
@@ -68,6 +69,9 @@ func changeMap(ctx context.Context, cfg *config.Config, back bool) error {
 func asMistake(err error) error {
 	if wrong := (*payment.CellMapError)(nil); errors.As(err, &wrong) {
 		return config.ValidationErrors{wrong.Error()}
+	}
+	if other := (*payment.MerchantError)(nil); errors.As(err, &other) {
+		return config.ValidationErrors(strings.Split(other.Text, "\n"))
 	}
 	return err
 }

@@ -79,8 +79,6 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 		if err := store.Migrated(ctx); err != nil {
 			return err
 		}
-		_ = guard.Tick(ctx, store.Marks()) // if it fails, the other processes do not wait for this command after a failover
-		defer func() { _ = guard.Leave(context.WithoutCancel(ctx), store.Marks()) }()
 		counted := metrics.New(metrics.Options{Now: now})
 		notes := activity.NewNotes(store, now)
 		used, err := accounts.New(cfg, accounts.Options{
@@ -89,6 +87,11 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 		if err != nil {
 			return err
 		}
+		if err := ownAs(ctx, cfg, store, used); err != nil {
+			return err
+		}
+		_ = guard.Tick(ctx, store.Marks()) // if it fails, the other processes do not wait for this command after a failover
+		defer func() { _ = guard.Leave(context.WithoutCancel(ctx), store.Marks()) }()
 		sealer, err := auth.SealerOf(cfg)
 		if err != nil {
 			return err

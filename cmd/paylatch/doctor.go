@@ -37,6 +37,7 @@ func (*doctorCmd) Run(ctx context.Context, a *app) error {
 				return cells.Examine(ctx, cells.Database{Number: cfg.Cell, Maps: store.CellMaps()}, cfg.CellMap())
 			}))
 			checks = append(checks, doctor.OfDataKeys(store.Keys()), doctor.OfAPIKeys(store.APIKeys()))
+			checks = append(checks, merchantsCheck(cfg, store, client))
 			checks = append(checks, doctor.OfConfig(cfg, client, now)...)
 			checks = append(checks, doctor.OfAccounts(called(cfg), client, now)...)
 			if n := doctor.Run(ctx, checks, doctor.Printer(a.stdout)); n > 0 {

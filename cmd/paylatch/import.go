@@ -68,6 +68,9 @@ func (c *importCmd) run(ctx context.Context, a *app, cfg *config.Config, store *
 	if err != nil {
 		return err
 	}
+	if err := ownAs(ctx, cfg, store, used); err != nil {
+		return err
+	}
 	p := imports.NewPrinter(a.stdout, a.stderr, c.DryRun, now)
 	count, err := imports.Run(ctx, file, imports.Options{
 		Store: store, Account: c.Account, CellOf: func(id payment.OrderID) payment.Cell { return cfg.CellOfOrder(string(id)) }, Now: now, DryRun: c.DryRun, MaxRefused: c.MaxErrors,

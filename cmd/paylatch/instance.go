@@ -71,7 +71,7 @@ type instance struct {
 }
 
 // newInstance wires the service of one cell of a process, with the cell's store.
-func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logger, refusals *zerolog.Logger) (*instance, error) {
+func newInstance(ctx context.Context, cfg *config.Config, of *process, how serving, log zerolog.Logger, refusals *zerolog.Logger) (*instance, error) {
 	in := &instance{cfg: cfg, of: of, log: log, how: how, store: of.stores[cfg.Cell]}
 	ring, err := auth.Keys(cfg)
 	if err != nil {
@@ -99,7 +99,7 @@ func newInstance(cfg *config.Config, of *process, how serving, log zerolog.Logge
 	in.access = support.NewAccessLog(in.store.Support(), now)
 	counted := in.newMetrics()
 	in.store.OnCommit(counted.Commit)
-	if err := in.openAccounts(ring, counted); err != nil {
+	if err := in.openAccounts(ctx, ring, counted); err != nil {
 		return nil, err
 	}
 	in.useCases = newUseCases(cfg, in.store, in.accounts, in.notes, sealer, in.guard, counted)
@@ -197,15 +197,29 @@ func (in *instance) withStaff(o api.Options, d cells.BackOffice, cell string) ap
 	return o
 }
 
-func (in *instance) openAccounts(ring []auth.Key, counted *metrics.Metrics) error {
+func (in *instance) openAccounts(ctx context.Context, ring []auth.Key, counted *metrics.Metrics) error {
 	fingerprint, err := auth.NewFingerprint(ring)
 	if err != nil {
 		return err
 	}
 	in.accounts, err = accounts.New(in.cfg, accounts.Options{
-		Client: provider.NewHTTPClient(), Watch: accounts.Watch{Log: in.log, Metrics: counted, Now: now}, Noted: in.notes.Providers, Fingerprint: fingerprint, Begun: in.guard.Cover,
+		Client: provider.NewHTTPClient(), Watch: accounts.Watch{Log: in.log, Metrics: counted, Now: now}, Noted: in.notes.Providers, Fingerprint: fingerprint, Begun: in.guard.Cover, Compare: func(list []config.Account) (map[string]accounts.Owned, error) {
+			return in.compareMerchants(context.Background(), list, fingerprint)
+		},
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	claims := accounts.Claims(in.cfg.Accounts, provider.NewHTTPClient(), fingerprint, now)
+	accounts.Fetch(ctx, claims)
+	in.store.OnMerchants(func(ctx context.Context, m *postgres.Merchants) error {
+		owned, err := accounts.Compare(ctx, m, claims, true, now())
+		if err == nil {
+			in.accounts.Own(owned, in.log)
+		}
+		return err
+	})
+	return nil
 }
 
 // waiting returns the open discrepancies by kind, for the metrics.

@@ -64,7 +64,7 @@ func newProcess(ctx context.Context, cfg *config.Config, dsn string, how serving
 	numbers := cfg.Numbers()
 	for i := range numbers { // the first one last: it creates orders in all
 		n := numbers[len(numbers)-1-i]
-		in, err := newInstance(cfg.In(n), p, how, p.logOf(n), refusals)
+		in, err := newInstance(ctx, cfg.In(n), p, how, p.logOf(n), refusals)
 		if err != nil {
 			return nil, p.in(n, err)
 		}

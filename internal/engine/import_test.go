@@ -14,6 +14,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/ledger/imports"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/current"
@@ -30,6 +31,18 @@ func TestImport(t *testing.T) {
 	t.Run("parked_event", importParkedEvent)
 	t.Run("beside_a_pay", importBesideAPay)
 	t.Run("dry_across_batches", importDryAcrossBatches)
+	t.Run("merchant", importMerchant)
+}
+
+// importMerchant: an imported payment belongs to the merchant that is behind its account now.
+func importMerchant(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t, setup{silent: true, change: func(o *options) {
+		o.Accounts["sandbox"] = gateway.Account{Provider: o.Accounts["sandbox"].Provider, Merchant: 2}
+	}})
+	_, refused := r.imported(t, false, past("A-1", "ch_1", paidThen))
+	require.Empty(t, refused)
+	require.Equal(t, 2, r.one(t, "A-1").Merchant)
 }
 
 // past is a line of a payment of 19.99 EUR.

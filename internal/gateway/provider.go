@@ -253,6 +253,8 @@ type Account struct {
 	// BooksBrowserMarked is set if a customer's browser could have written our mark in an entry of the books or of a
 	// statement; see payment.Report.BrowserMark.
 	BooksBrowserMarked bool
+	// Merchant is the number of the merchant behind the account, see payment.Merchant.
+	Merchant int
 	// Live is false for an account of test money, true for an account of real money, nil if unknown.
 	Live *bool
 	// Payees are the ids by which the provider names the account as payee, see Outcome.Payee; empty where the

@@ -44,8 +44,10 @@ type Attempt struct { //nolint:recvcheck // methods that only read take a value
 	UserID      UserID
 	RequestID   RequestID
 	RequestHash idempotency.Hash
-	// Account is the configured account at a provider.
-	Account string
+	// Account is the configured account at a provider. Merchant is the number of the merchant behind it with which the attempt was
+	// begun.
+	Account  string
+	Merchant int
 	// Origin is the party whose call began the attempt. ExpiresAt is the time at which an external attempt is
 	// given up; nil for other attempts.
 	Origin    Origin

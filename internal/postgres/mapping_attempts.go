@@ -19,7 +19,7 @@ func attemptFromRow(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool
 	a := payment.Attempt{
 		ID: payment.AttemptID(row.AttemptID), OrderID: payment.OrderID(row.OrderID), UserID: payment.UserID(row.UserID),
 		RequestID: payment.RequestID(row.ClientRequestID), RequestHash: idempotency.HashOf(row.RequestHash),
-		Account: row.Account, Origin: payment.Origin(row.Origin), ExpiresAt: row.ExpiresAt, ProviderPaymentID: row.ProviderPaymentID, State: stateOfRow(row.Status, row.Stage),
+		Account: row.Account, Merchant: int(row.Merchant), Origin: payment.Origin(row.Origin), ExpiresAt: row.ExpiresAt, ProviderPaymentID: row.ProviderPaymentID, State: stateOfRow(row.Status, row.Stage),
 		Money:      payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
 		Authorized: row.AmountAuthorized, Captured: row.AmountCaptured, Refunded: row.AmountRefunded, Disputed: row.AmountDisputed,
 		ForeignMoney: row.ForeignMoney, LastMovement: int(row.Movements),
@@ -95,6 +95,7 @@ func attemptsInsertParams(attempts []payment.Attempt) *dbsqlc.AttemptsInsertPara
 		p.Currencies = append(p.Currencies, string(a.Money.Currency))
 		p.CapturesManual = append(p.CapturesManual, a.Capture == payment.CaptureManual)
 		p.CreatedAts = append(p.CreatedAts, a.CreatedAt)
+		p.Merchants = append(p.Merchants, int32(a.Merchant)) //nolint:gosec // a small number
 	}
 	return p
 }
@@ -125,6 +126,7 @@ func attemptsImportParams(writes []changeset.AttemptWrite) *dbsqlc.AttemptsImpor
 		p.Versions = append(p.Versions, int32(a.Version)) //nolint:gosec // a version
 		p.CreatedAts = append(p.CreatedAts, a.CreatedAt)
 		p.FinalizedAts = append(p.FinalizedAts, orZero(a.FinalizedAt))
+		p.Merchants = append(p.Merchants, int32(a.Merchant)) //nolint:gosec // a small number
 	}
 	return p
 }

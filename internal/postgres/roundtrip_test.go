@@ -165,7 +165,8 @@ func anyAttempt(r *rapid.T, o payment.Order) payment.Attempt {
 	created := at(r)
 	a := payment.Attempt{
 		ID: payment.AttemptID(uuid.Must(uuid.NewV7())), OrderID: o.ID, UserID: payment.UserID(text(r)), RequestID: payment.RequestID(text(r)),
-		RequestHash: idempotency.Hash(hash(r)), Account: text(r), ProviderPaymentID: text(r), State: rapid.SampledFrom(fsm.States()).Draw(r, "state"),
+		RequestHash: idempotency.Hash(hash(r)), Account: text(r), Merchant: rapid.IntRange(0, 32767).Draw(r, "merchant"),
+		ProviderPaymentID: text(r), State: rapid.SampledFrom(fsm.States()).Draw(r, "state"),
 		Money: payment.Money{Minor: amount(r), Currency: "JPY"}, Authorized: -amount(r), Captured: 2 * payment.MaxAmount, Refunded: amount(r), Disputed: -amount(r),
 		ForeignMoney: rapid.Bool().Draw(r, "foreign"), LastMovement: rapid.IntRange(1, 1000).Draw(r, "movement"),
 		Capture:    rapid.SampledFrom([]payment.CaptureMode{payment.CaptureAutomatic, payment.CaptureManual}).Draw(r, "capture"),
@@ -288,7 +289,7 @@ func TestOperationsAreReadAsWritten(t *testing.T) {
 // born is an attempt as its insert writes it.
 func born(a payment.Attempt) payment.Attempt {
 	return payment.Attempt{
-		ID: a.ID, OrderID: a.OrderID, UserID: a.UserID, RequestID: a.RequestID, RequestHash: a.RequestHash, Account: a.Account,
+		ID: a.ID, OrderID: a.OrderID, UserID: a.UserID, RequestID: a.RequestID, RequestHash: a.RequestHash, Account: a.Account, Merchant: a.Merchant,
 		Origin: a.Origin, ExpiresAt: a.ExpiresAt, State: a.Origin.First(), Money: a.Money, Capture: a.Capture,
 		Version: 1, CreatedAt: a.CreatedAt, UpdatedAt: a.CreatedAt,
 	}

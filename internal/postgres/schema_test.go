@@ -78,7 +78,7 @@ func TestSchemaPromisesAreAllTried(t *testing.T) {
 }
 
 func promises() []promise {
-	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), disputeMovePromises(), endpointPromises(), streamPromises(), eventPromises(), bytesPromises(), lookupPromises(), reconciliationPromises(), markPromises(), cellPromises(), searchPromises(), jobPromises(), hourlyPromises(), worklistPromises(), requestPromises(), apiKeyPromises(), noticePromises(), erasurePromises(), keyPromises(), supportPromises())
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), disputeMovePromises(), endpointPromises(), streamPromises(), eventPromises(), bytesPromises(), lookupPromises(), reconciliationPromises(), markPromises(), cellPromises(), merchantPromises(), searchPromises(), jobPromises(), hourlyPromises(), worklistPromises(), requestPromises(), apiKeyPromises(), noticePromises(), erasurePromises(), keyPromises(), supportPromises())
 }
 
 // run executes statements and returns how many rows the last one touched.

@@ -52,6 +52,15 @@ type Guard struct {
 	limit, lookups *rate.Limiter
 	observe        func(Called)
 	now            func() time.Time
+	// first must return nil before each call; nil for no condition.
+	first func(ctx context.Context) error
+}
+
+// After returns the same guard, with calls that are held back until first returns nil.
+func (g *Guard) After(first func(ctx context.Context) error) *Guard {
+	later := *g
+	later.first = first
+	return &later
 }
 
 // NewGuard wraps the provider of an account. It calls observe after each call that was made or held back, timed by now,
@@ -130,6 +139,11 @@ func guarded[T interface{ Readable() (T, error) }](ctx context.Context, g *Guard
 
 // turn waits for the rate limiter, up to limitPatience. A timeout is not a failure of the provider.
 func (g *Guard) turn(ctx context.Context, call string) error {
+	if g.first != nil {
+		if err := g.first(ctx); err != nil {
+			return err
+		}
+	}
 	if g.limit == nil {
 		return nil
 	}

@@ -168,6 +168,9 @@ func newProvidersAPI(t *testing.T) *providersAPI {
 	p := &providersAPI{said: map[string]string{
 		"POST /v1/oauth2/token":  `{"access_token":"token","token_type":"Bearer","expires_in":32400}`,
 		"POST /api/oauth2/token": `{"access_token":"token","token_type":"bearer","expires_in":1800}`,
+		"GET /v1/account":        `{"id":"acct_kinds"}`,
+		"GET /v2/merchants/me":   `{"merchant":{"id":"seller"}}`,
+		"GET /v2/profiles/me":    `{"resource":"profile","id":"pfl_kinds"}`,
 	}}
 	p.Server = httptest.NewServer(p)
 	t.Cleanup(p.Close)

@@ -37,6 +37,16 @@ type Rules struct {
 	Wanted func([]payment.OperationName)
 }
 
+// AccountOf is the configured account of an attempt. It has no provider for an attempt that was begun with another merchant than the
+// account's of now: this merchant does not have the payment, and its "not found" would prove nothing.
+func (r Rules) AccountOf(a payment.Attempt) gateway.Account {
+	account := r.Accounts.Get(a.Account)
+	if account.Merchant != a.Merchant {
+		account.Provider = nil
+	}
+	return account
+}
+
 // Holds are accounts that are held.
 type Holds interface {
 	// Held reports whether an account is: its refunds wait. HeldAny reports whether any is: all pays wait, since an order may
@@ -277,7 +287,7 @@ func (s *Changeset) advance(c *Change, r payment.Report) fsm.Verdict {
 
 // capabilities are the capabilities of the attempt's provider, the zero value without a provider.
 func (s *Changeset) capabilities(a payment.Attempt) (can payment.Capabilities) {
-	if p := s.Accounts.Get(a.Account).Provider; p != nil {
+	if p := s.AccountOf(a).Provider; p != nil {
 		can = p.Capabilities()
 	}
 	return can

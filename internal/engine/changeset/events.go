@@ -48,7 +48,7 @@ func (s *Changeset) ApplyOtherMode(c *Change, e *payment.StoredEvent) {
 func (s *Changeset) ends(c *Change) payment.HoldEnd {
 	cancel := c.Attempt.OpenCancel()
 	switch {
-	case s.Accounts.Get(c.Attempt.Account).Provider == nil:
+	case s.AccountOf(c.Attempt).Provider == nil:
 		return payment.HoldsAll // it can't be looked up
 	case c.Attempt.Failed() && !s.capabilities(c.Attempt).Blind && (cancel == nil || cancel.State != fsm.OperationAccepted):
 		return payment.HoldsNone

@@ -10,7 +10,7 @@ import (
 // Reachable reports whether a payment can be looked up or cancelled. Its account must have a gateway, and the gateway
 // must have the payment's name or find the payment by ours.
 func (r Rules) Reachable(a payment.Attempt) bool {
-	p := r.Accounts.Get(a.Account).Provider
+	p := r.AccountOf(a).Provider
 	return p != nil && (a.ProviderPaymentID != "" || p.Capabilities().Find)
 }
 

@@ -35,7 +35,7 @@ func (s *Changeset) follow(c *Change, before payment.Attempt, r payment.Report, 
 	s.secondHold(c, before)
 	// A hold that is reported again may be a new one: it is looked up.
 	held := a.Unreleased() && !before.Unreleased() || a.Failed() && r.Event == fsm.EventAuthorized && r.Cause.Kind == payment.CauseWebhook
-	if held && s.Accounts.Get(a.Account).Provider != nil {
+	if held && s.AccountOf(*a).Provider != nil {
 		s.EnsureCancel(c, payment.OperationOriginPolicy).Sooner(s.Now())
 	}
 	s.noteOrders(c, before)
@@ -187,7 +187,7 @@ func (s *Changeset) secondHold(c *Change, before payment.Attempt) {
 		if was := before.Payment(p.ID); was != nil && was.State == fsm.PaymentAuthorized && before.Acting().ID == acting.ID && before.Succeeded() == a.Succeeded() {
 			continue // nothing has changed that concerns it
 		}
-		account := s.Accounts.Get(a.Account)
+		account := s.AccountOf(*a)
 		if account.ReviewSecondHold || account.Provider == nil || !account.Provider.Capabilities().Cancel {
 			money := payment.Money{Minor: p.OnHold(), Currency: a.Money.Currency}
 			s.find(c, payment.Finding{
@@ -205,7 +205,7 @@ func (s *Changeset) secondHold(c *Change, before payment.Attempt) {
 // lookUp makes the lookup of a pending attempt's payments due at once, after a report that may be about several of them.
 func (s *Changeset) lookUp(c *Change) {
 	a := &c.Attempt
-	if s.Accounts.Get(a.Account).Provider == nil || a.State.Final() {
+	if s.AccountOf(*a).Provider == nil || a.State.Final() {
 		return
 	}
 	for i := range a.Operations {

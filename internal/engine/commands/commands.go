@@ -126,8 +126,12 @@ func unseen(actor authz.Actor, err error) error {
 
 // callable refuses a command on an attempt of a provider that can't be called.
 func (c *Commands) callable(a payment.Attempt) error {
-	if _, ok := c.Runner.Account(a.Account); ok {
+	if _, ok := c.Runner.Account(a); ok {
 		return nil
+	}
+	if c.Runner.Accounts.Get(a.Account).Provider != nil {
+		return payment.Invalid("account", "this attempt was begun with another merchant than the account's of now, and is not sent to this one: "+
+			"act in the old merchant's dashboard, or configure the old merchant under this account's name again, and the new one under another name")
 	}
 	if a.Origin != payment.OriginPaylatch {
 		return payment.Invalid("account", "the provider of this attempt can't be called by paylatch: act there, and its webhooks or a report will tell")

@@ -37,7 +37,7 @@ func (c *Commands) completable(a payment.Attempt, o payment.Order) (int64, error
 	if err := o.Withheld(a.ID); err != nil {
 		return 0, err
 	}
-	account, ok := c.Runner.Account(a.Account)
+	account, ok := c.Runner.Account(a)
 	if a.State != fsm.AwaitingCustomer || a.Origin != payment.OriginPaylatch || ok && !account.Provider.Capabilities().Complete {
 		return 0, payment.ErrNotCompletable
 	}

@@ -40,8 +40,8 @@ type Sights interface {
 type ResolutionLookups struct {
 	Store  ResolutionStore
 	Sights Sights
-	// Account is a configured account, Timeout the most that a lookup may take.
-	Account func(name string) (gateway.Account, bool)
+	// Account is the account of an attempt whose provider can be called, Timeout the most that a lookup may take.
+	Account func(a payment.Attempt) (gateway.Account, bool)
 	Timeout time.Duration
 	// Owner is the attempt that has a name; zero without one.
 	Owner func(ctx context.Context, ref payment.Reference) (payment.AttemptID, error)
@@ -126,7 +126,7 @@ func (l ResolutionLookups) Paid(ctx context.Context, d payment.Discrepancy, name
 	if err != nil {
 		return ResolutionEvidence{}, err
 	}
-	account, ok := l.Account(a.Account)
+	account, ok := l.Account(a)
 	if !ok {
 		return ResolutionEvidence{silent: true}, nil
 	}

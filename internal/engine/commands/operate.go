@@ -201,7 +201,7 @@ func (c *Commands) beginOperation(ctx context.Context, tx Tx, op operation, a pa
 	decision := payment.Send
 	if begun.Sends > 0 && begun.Kind != payment.OperationCancel { // an operation that was taken over may be too old
 		begun.SealedRequest = []byte(op.carries)
-		account, _ := c.Runner.Account(a.Account) // callable has found it
+		account, _ := c.Runner.Account(a) // callable has found it
 		decision = change.Attempt.Permit(begun, o, account.Provider.Capabilities(), tx.Now())
 	}
 	end := tx.Now().Add(c.Runner.Schedule.Lease)

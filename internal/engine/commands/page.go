@@ -12,7 +12,7 @@ import (
 // declined on the provider's page and the provider can close that page. For an external attempt the caller
 // must name it as superseded.
 func (c *Commands) closesPage(a payment.Attempt) bool {
-	p := c.Runner.Accounts.Get(a.Account).Provider
+	p := c.Runner.AccountOf(a).Provider
 	return a.DeclinedOnPage() && a.Origin == payment.OriginPaylatch && p != nil && p.Capabilities().Cancel
 }
 

@@ -275,7 +275,7 @@ func (c *Commands) newAttempt(now time.Time, o payment.Order, p *payStart) (paym
 	a := payment.Attempt{
 		ID: payment.AttemptID(c.Runner.Cell.NewID()), OrderID: o.ID, UserID: o.UserID, Origin: begun,
 		RequestID: payment.RequestID(p.req.Key), RequestHash: p.req.Hash, Account: p.cmd.Account,
-		State: begun.First(), Money: o.Money, Capture: p.cmd.Capture, Version: 1, CreatedAt: now, UpdatedAt: now, ReadAt: now,
+		Merchant: c.Runner.Accounts.Get(p.cmd.Account).Merchant, State: begun.First(), Money: o.Money, Capture: p.cmd.Capture, Version: 1, CreatedAt: now, UpdatedAt: now, ReadAt: now,
 	}
 	if p.elsewhere != nil {
 		c.beginElsewhere(&a, *p.elsewhere)

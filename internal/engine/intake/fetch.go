@@ -82,9 +82,34 @@ func (in *Inbox) Fetch(ctx context.Context, e payment.StoredEvent) error {
 	case f != nil:
 		return in.settle(ctx, e.ID, f, since)
 	case asked:
-		return in.unanswered(ctx, e.ID, errors.Is(err, gateway.ErrNoSuchPayment))
+		noSuch := errors.Is(err, gateway.ErrNoSuchPayment)
+		if noSuch {
+			earlier, err := in.ofEarlierMerchant(ctx, e)
+			if err != nil {
+				return err
+			}
+			noSuch = !earlier
+		}
+		return in.unanswered(ctx, e.ID, noSuch)
 	}
 	return nil
+}
+
+// ofEarlierMerchant reports whether an event names an attempt that was begun with another merchant than the account's of now, which
+// does not have its payment.
+func (in *Inbox) ofEarlierMerchant(ctx context.Context, e payment.StoredEvent) (bool, error) {
+	owners, err := in.Store.ReferencesKnown(ctx, []payment.Reference{
+		{Account: e.Account, Name: e.Event.ProviderPaymentID}, {Account: e.Account, Name: e.Event.Container},
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, id := range owners {
+		if a, err := in.Store.Attempt(ctx, id); err != nil || in.AccountOf(a).Merchant != a.Merchant {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // unanswered counts a try without a response, or with the response that the payment does not exist.
@@ -127,6 +152,9 @@ func (in *Inbox) settle(ctx context.Context, id payment.EventID, f *fetched, sin
 		}
 		e.Tries++
 		switch a := hits.first(named); {
+		case a != nil && s.AccountOf(*a).Merchant != a.Merchant: // another merchant has responded
+			e.Park(payment.VerdictDeferred, s.Now())
+			sendToReview(s, &e)
 		case a != nil:
 			applyFetched(s, s.Change(*a), &e, f)
 			ours = append(ours, e)

@@ -21,7 +21,7 @@ const refundsLookedUp = 10
 
 // Askable reports whether an attempt's provider has a lookup that may show it.
 func (r *Runner) Askable(a payment.Attempt) bool {
-	_, ok := r.Account(a.Account)
+	_, ok := r.Account(a)
 	return ok && r.Reachable(a) && !r.capabilities(a).Blind
 }
 
@@ -127,7 +127,7 @@ func (r *Runner) apply(ctx context.Context, a payment.Attempt, reports []payment
 
 // lookups are the reports on how a payment and its refunds stand, as far as they came, and the first error.
 func (r *Runner) lookups(ctx context.Context, a payment.Attempt, refunds []payment.Refund, cause payment.Cause) ([]payment.Report, error) {
-	p := r.Accounts.Get(a.Account).Provider
+	p := r.AccountOf(a).Provider
 	call, end := context.WithTimeout(ctx, r.ProviderTimeout)
 	outs, reports, err := r.shows(call, p, a, cause)
 	end()

@@ -131,7 +131,7 @@ func ended(kind payment.OperationKind, says fsm.Event) bool {
 }
 
 func (r *Runner) capabilities(a payment.Attempt) (can payment.Capabilities) {
-	if account, ok := r.Account(a.Account); ok {
+	if account, ok := r.Account(a); ok {
 		can = account.Provider.Capabilities()
 	}
 	return can

@@ -68,7 +68,7 @@ func (r *Runner) looked(ctx context.Context, a payment.Attempt, can payment.Capa
 	}
 	call, end := context.WithTimeout(ctx, r.ProviderTimeout)
 	defer end()
-	outs, reports, err := r.standings(call, r.Accounts.Get(a.Account).Provider, &a, cause)
+	outs, reports, err := r.standings(call, r.AccountOf(a).Provider, &a, cause)
 	switch {
 	case err == nil:
 		return outs, reports, true
@@ -166,7 +166,7 @@ func (r *Runner) lookupRefund(ctx context.Context, a payment.Attempt, one paymen
 	call, end := context.WithTimeout(ctx, r.ProviderTimeout)
 	defer end()
 	of := toRefund(&a, &one)
-	return r.Accounts.Get(a.Account).Provider.LookupRefund(call, gateway.RefundRef{
+	return r.AccountOf(a).Provider.LookupRefund(call, gateway.RefundRef{
 		Refund: one.ID, ProviderRefundID: one.ProviderRefundID, ProviderPaymentID: of.Payment, Container: of.Container, Age: a.ReadAt.Sub(one.UpdatedAt),
 		Money: one.Money, Taken: payment.Money{Minor: of.taken, Currency: a.Money.Currency},
 	})

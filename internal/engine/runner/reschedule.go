@@ -54,7 +54,7 @@ func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *reco
 	if a.Expired(now) && r.expire(s, c, rec) {
 		return
 	}
-	account := r.Accounts.Get(a.Account)
+	account := r.AccountOf(*a)
 	for _, report := range rec.result.Reports {
 		if report.Approved && a.TakesApproval(now) {
 			op.Finish("approved")

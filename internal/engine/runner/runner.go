@@ -240,10 +240,10 @@ func (r *Runner) View(ctx context.Context, a payment.Attempt) (payment.View, err
 	return payment.ViewOf(a, o), nil
 }
 
-// Account is a configured account with a provider.
-func (r *Runner) Account(name string) (gateway.Account, bool) {
-	a, ok := r.Accounts.Find(name)
-	return a, ok && a.Provider != nil
+// Account is the account of an attempt. It reports whether the account's provider can be called about the attempt, see AccountOf.
+func (r *Runner) Account(a payment.Attempt) (gateway.Account, bool) {
+	account := r.AccountOf(a)
+	return account, account.Provider != nil
 }
 
 // call bounds one call: by its own limit, and by the rest of the lease, so that all calls of one take end within it.

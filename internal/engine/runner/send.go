@@ -24,8 +24,11 @@ func (r *Runner) Send(ctx context.Context, t Task, permit gateway.Permit, cause 
 }
 
 func (r *Runner) send(ctx context.Context, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
-	account, ok := r.Account(t.Attempt.Account)
-	if !ok {
+	account, ok := r.Account(t.Attempt)
+	switch {
+	case !ok && t.Decision == payment.Send: // since it was taken, the account has got another merchant
+		return gateway.CallResult{Outcome: gateway.CallNotSent}
+	case !ok:
 		return gateway.CallResult{Outcome: gateway.CallAsked}
 	}
 	p := account.Provider

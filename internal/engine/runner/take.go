@@ -51,8 +51,8 @@ func (r *Runner) take(ctx context.Context, name payment.OperationName, request s
 			return err
 		}
 		t.Decision = r.permit(s, &c.Attempt, order, o, t.Refund)
-		if _, ok := r.Account(a.Account); !ok && t.Decision == payment.Send {
-			t.Decision = payment.Ask // the account is not configured any more
+		if _, ok := r.Account(a); !ok && t.Decision == payment.Send {
+			t.Decision = payment.Ask // the account is not configured any more, or has another merchant
 		}
 		t.taken = r.decided(s, c, name, order, t.Decision)
 		if err := s.Save(ctx); err != nil {

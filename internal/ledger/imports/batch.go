@@ -80,7 +80,7 @@ func (i *importer) judge(ctx context.Context, batch []*line) (wanted []*line, er
 	k := newKnown(orders, func(n payment.Reference) (payment.AttemptID, bool) { id, taken := owners[n]; return id, taken })
 	for _, l := range batch {
 		if l.open() && l.settle(k.judge(&l.past)) {
-			a := l.past.attempt(k.orders[l.past.Order], i.Rules.Cell, i.Now()).Attempt
+			a := l.past.attempt(k.orders[l.past.Order], i.Rules, i.Now()).Attempt
 			wanted, l.attempt = append(wanted, l), a.ID
 			k.add(&l.past, a)
 		}
@@ -160,7 +160,7 @@ func (i *importer) under(ctx context.Context, s *changeset.Changeset, tx Tx, wan
 		if !l.settle(judged, wrong) {
 			return nil, errMeanwhile
 		}
-		a := l.past.attempt(o, s.Cell, s.Now())
+		a := l.past.attempt(o, s.Rules, s.Now())
 		attempts = append(attempts, a)
 		k.add(&l.past, a.Attempt)
 	}

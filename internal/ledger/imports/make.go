@@ -17,11 +17,11 @@ func (p *Past) order() payment.Order {
 	}
 }
 
-// attempt is the payment in a cell, with its log and its movements, recorded now. Its names are the changeset's.
-func (p *Past) attempt(o payment.Order, in payment.Cell, now time.Time) changeset.AttemptWrite {
+// attempt is the payment under the rules of a cell, with its log and its movements, recorded now. Its names are the changeset's.
+func (p *Past) attempt(o payment.Order, rules changeset.Rules, now time.Time) changeset.AttemptWrite {
 	a := payment.Attempt{
-		ID: p.id(in), OrderID: p.Order, UserID: p.User, RequestID: p.Request, RequestHash: p.Hash(),
-		Account: p.Account, Origin: payment.OriginImported, State: fsm.Requested, Money: p.Money, Capture: payment.CaptureAutomatic,
+		ID: p.id(rules.Cell), OrderID: p.Order, UserID: p.User, RequestID: p.Request, RequestHash: p.Hash(),
+		Account: p.Account, Merchant: rules.Accounts.Get(p.Account).Merchant, Origin: payment.OriginImported, State: fsm.Requested, Money: p.Money, Capture: payment.CaptureAutomatic,
 		Version: 1, CreatedAt: p.CreatedAt, UpdatedAt: p.CreatedAt, ReadAt: now, Siblings: len(o.Attempts) > 0,
 	}
 	if p.Succeeded && p.AmountCaptured < p.Money.Minor {

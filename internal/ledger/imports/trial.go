@@ -39,7 +39,7 @@ func (i *importer) try(ctx context.Context, orders map[payment.OrderID]payment.O
 		if !found {
 			o = w.Past.order()
 		}
-		a := w.Past.attempt(o, i.Rules.Cell, i.Now()).Attempt
+		a := w.Past.attempt(o, i.Rules, i.Now()).Attempt
 		a.ID = w.Attempt
 		o.Attempts = append(o.Attempts, a)
 		orders[o.ID] = o

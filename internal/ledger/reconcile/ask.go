@@ -53,7 +53,11 @@ func (j *job) askAll(ctx context.Context, ids []payment.AttemptID, done func(pay
 func (j *job) lookUp(ctx context.Context, id payment.AttemptID) (err error) {
 	pause := askPause
 	for try := 0; ; try++ {
-		_, err = j.Payments.Ask(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "reconcile"})
+		var v payment.View
+		v, err = j.Payments.Ask(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "reconcile"})
+		if err == nil && j.AccountOf(v.Attempt).Merchant != v.Merchant {
+			return gateway.ErrUnsupported // the merchant of now does not have it
+		}
 		if late := errors.Is(err, gateway.ErrThrottled) || errors.Is(err, payment.ErrBusy); !late || try == askTries-1 {
 			return err
 		}

@@ -31,6 +31,7 @@ func TestRun(t *testing.T) {
 	t.Run("unknown_here", unknownHere)
 	t.Run("unknown_at_provider", unknownAtProvider)
 	t.Run("put_off", putOff)
+	t.Run("earlier_merchant", earlierMerchant)
 	t.Run("unanswered", unanswered)
 	t.Run("killed", killed)
 	t.Run("at_once", atOnce)
@@ -312,6 +313,20 @@ func putOff(t *testing.T) {
 	r.reconcile(t)
 	require.Equal(t, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, pauses)
 	require.Equal(t, reconcile.Count{Missing: 1}, r.count)
+}
+
+// earlierMerchant: an account's books of now lack the payments of an earlier merchant, which are not looked up.
+func earlierMerchant(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	r.pay(t, "A-1")
+	of := r.Accounts.Get(reconcileAccount)
+	of.Merchant = 1
+	r.Accounts.Replace(map[string]gateway.Account{reconcileAccount: of})
+	r.reconcile(t)
+	require.Equal(t, reconcile.Count{Missing: 1, Unasked: 1}, r.count)
+	require.Empty(t, r.bank.asked)
+	require.Empty(t, r.open(t))
 }
 
 var errDown = errors.New("down")

@@ -13,7 +13,7 @@ import (
 )
 
 const attemptLock = `-- name: AttemptLock :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = $1
 FOR NO KEY UPDATE OF a
@@ -61,6 +61,7 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.FinalizedAt,
 		&i.PaymentAttempts.ExpiresAt,
 		&i.PaymentAttempts.Payments,
+		&i.PaymentAttempts.Merchant,
 		&i.ReadAt,
 		&i.Siblings,
 	)
@@ -68,7 +69,7 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 }
 
 const attemptRead = `-- name: AttemptRead :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at, false AS siblings,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.attempt_id = $1
 `
@@ -116,6 +117,7 @@ func (q *Queries) AttemptRead(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.FinalizedAt,
 		&i.PaymentAttempts.ExpiresAt,
 		&i.PaymentAttempts.Payments,
+		&i.PaymentAttempts.Merchant,
 		&i.ReadAt,
 		&i.Siblings,
 		&i.HasDisputes,
@@ -242,7 +244,7 @@ func (q *Queries) AttemptsAnnounce(ctx context.Context, db DBTX, notices []strin
 }
 
 const attemptsBeside = `-- name: AttemptsBeside :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = (SELECT o.order_id FROM payment_attempts o WHERE o.attempt_id = $1)
 ORDER BY a.created_at, a.attempt_id
 `
@@ -295,6 +297,7 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -309,7 +312,7 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 }
 
 const attemptsByRequest = `-- name: AttemptsByRequest :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at, false AS siblings,
     coalesce(o.state, '') AS charge_state, o.lease_until AS charge_lease_until,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a
@@ -376,6 +379,7 @@ func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsB
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 			&i.Siblings,
 			&i.ChargeState,
@@ -407,10 +411,10 @@ func (q *Queries) AttemptsChannel(ctx context.Context, db DBTX) (string, error) 
 const attemptsImport = `-- name: AttemptsImport :exec
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, origin, provider_payment_id,
     status, stage, amount, currency, capture_manual, movements, amount_captured, amount_refunded,
-    failure_code, failure_message, payments, version, created_at, updated_at, finalized_at)
+    failure_code, failure_message, payments, version, created_at, updated_at, finalized_at, merchant)
 SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, 'imported', n.provider_payment_id,
     n.status, 'final', n.amount, n.currency, n.capture_manual, n.movements, n.amount_captured, n.amount_refunded,
-    n.failure_code, n.failure_message, NULLIF(n.payments, '')::json, n.version, n.created_at, n.finalized_at, n.finalized_at
+    n.failure_code, n.failure_message, NULLIF(n.payments, '')::json, n.version, n.created_at, n.finalized_at, n.finalized_at, n.merchant
 FROM (
     SELECT unnest($1::text[]) AS order_id,
         unnest($2::uuid[]) AS attempt_id,
@@ -431,7 +435,8 @@ FROM (
         unnest($17::text[]) AS payments,
         unnest($18::int[]) AS version,
         unnest($19::timestamptz[]) AS created_at,
-        unnest($20::timestamptz[]) AS finalized_at
+        unnest($20::timestamptz[]) AS finalized_at,
+        unnest($21::int[]) AS merchant
 ) n
 `
 
@@ -456,6 +461,7 @@ type AttemptsImportParams struct {
 	Versions           []int32
 	CreatedAts         []time.Time
 	FinalizedAts       []time.Time
+	Merchants          []int32
 }
 
 // Inserts imported attempts, which are final.
@@ -481,15 +487,16 @@ func (q *Queries) AttemptsImport(ctx context.Context, db DBTX, arg *AttemptsImpo
 		arg.Versions,
 		arg.CreatedAts,
 		arg.FinalizedAts,
+		arg.Merchants,
 	)
 	return err
 }
 
 const attemptsInsert = `-- name: AttemptsInsert :exec
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, origin, status, stage,
-    amount, currency, capture_manual, version, created_at, updated_at, expires_at)
+    amount, currency, capture_manual, version, created_at, updated_at, expires_at, merchant)
 SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, n.origin, 'pending', n.stage,
-    n.amount, n.currency, n.capture_manual, 1, n.created_at, n.created_at, CASE n.origin WHEN 'external' THEN n.expires_at END
+    n.amount, n.currency, n.capture_manual, 1, n.created_at, n.created_at, CASE n.origin WHEN 'external' THEN n.expires_at END, n.merchant
 FROM (
     SELECT unnest($1::text[]) AS order_id,
         unnest($2::uuid[]) AS attempt_id,
@@ -503,7 +510,8 @@ FROM (
         unnest($10::text[]) AS currency,
         unnest($11::bool[]) AS capture_manual,
         unnest($12::timestamptz[]) AS created_at,
-        unnest($13::timestamptz[]) AS expires_at
+        unnest($13::timestamptz[]) AS expires_at,
+        unnest($14::int[]) AS merchant
 ) n
 RETURNING 1
 `
@@ -522,6 +530,7 @@ type AttemptsInsertParams struct {
 	CapturesManual   []bool
 	CreatedAts       []time.Time
 	ExpiresAts       []time.Time
+	Merchants        []int32
 }
 
 // Inserts new attempts.
@@ -540,12 +549,13 @@ func (q *Queries) AttemptsInsert(ctx context.Context, db DBTX, arg *AttemptsInse
 		arg.CapturesManual,
 		arg.CreatedAts,
 		arg.ExpiresAts,
+		arg.Merchants,
 	)
 	return err
 }
 
 const attemptsLiveLockFree = `-- name: AttemptsLiveLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at, true AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at, true AS siblings
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[]) AND a.live
 ORDER BY a.attempt_id
 FOR NO KEY UPDATE OF a SKIP LOCKED
@@ -599,6 +609,7 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -613,7 +624,7 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 }
 
 const attemptsLockFree = `-- name: AttemptsLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 ORDER BY a.attempt_id
@@ -668,6 +679,7 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -682,7 +694,7 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 }
 
 const attemptsLockNamed = `-- name: AttemptsLockNamed :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id IN (
     SELECT unnest($1::uuid[])
@@ -748,6 +760,7 @@ func (q *Queries) AttemptsLockNamed(ctx context.Context, db DBTX, arg *AttemptsL
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -794,7 +807,7 @@ func (q *Queries) AttemptsMoved(ctx context.Context, db DBTX, arg *AttemptsMoved
 }
 
 const attemptsOfOrderLock = `-- name: AttemptsOfOrderLock :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at
 FROM payment_attempts a WHERE a.order_id = $1
 ORDER BY a.attempt_id FOR NO KEY UPDATE
 `
@@ -846,6 +859,7 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err
@@ -859,7 +873,7 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 }
 
 const attemptsOfOrders = `-- name: AttemptsOfOrders :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at, false AS siblings,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[])
 ORDER BY a.order_id, a.created_at, a.attempt_id
@@ -914,6 +928,7 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 			&i.Siblings,
 			&i.HasDisputes,
@@ -929,7 +944,7 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 }
 
 const attemptsOfOrdersLock = `-- name: AttemptsOfOrdersLock :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[])
 ORDER BY a.attempt_id FOR NO KEY UPDATE
 `
@@ -981,6 +996,7 @@ func (q *Queries) AttemptsOfOrdersLock(ctx context.Context, db DBTX, orderIds []
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err
@@ -994,7 +1010,7 @@ func (q *Queries) AttemptsOfOrdersLock(ctx context.Context, db DBTX, orderIds []
 }
 
 const attemptsRead = `-- name: AttemptsRead :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at, false AS siblings,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 `
@@ -1048,6 +1064,7 @@ func (q *Queries) AttemptsRead(ctx context.Context, db DBTX, attemptIds []uuid.U
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 			&i.Siblings,
 			&i.HasDisputes,

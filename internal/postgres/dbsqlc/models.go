@@ -205,6 +205,20 @@ func AllRefundStatusValues() []RefundStatus {
 	}
 }
 
+// The merchants that were behind each account. The one with the latest since is behind it now. It is replaced only while no payment of another one is open.
+type AccountMerchants struct {
+	Account string
+	Number  int16
+	Kind    string
+	// Test and live mode have different payments, so they count as different merchants.
+	Live bool
+	// The provider's ids of the merchant, by the key of the configuration. Ids that the configuration or the provider names later are added.
+	Ids []byte
+	// A fingerprint of the account's secrets, to see whether they changed.
+	Credentials []byte
+	Since       time.Time
+}
+
 // API keys that are valid, or have expired. A revoked key has no row: the audit log has its beginning and its end.
 type ApiKeys struct {
 	ApiKeyID uuid.UUID
@@ -487,6 +501,8 @@ type PaymentAttempts struct {
 	ExpiresAt *time.Time
 	// The attempt's payments at the provider, each with its id, state, amounts, container and first source, and the containers in which payments are made. p: payments, c: containers; st: state, in: container, by: first source, au, ca, re, di: authorized, captured, refunded, disputed; fa: failure; t: first reported, r: reported by the provider, in microseconds since 1970; l: last change, in microseconds after t. NULL before the provider has named a payment.
 	Payments *paymentsjson.Payments
+	// The number of the account's merchant under which the attempt was begun. Only this merchant is called about it.
+	Merchant int16
 }
 
 // The inbox of webhooks. The bytes go after the retention time; the id and the digest stay.

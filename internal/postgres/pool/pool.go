@@ -52,8 +52,8 @@ type Pool struct {
 	migrated atomic.Bool
 	// connected checks a new connection; nil for no check.
 	connected func(ctx context.Context, c *pgx.Conn) error
-	// suits checks the database before the first use; nil for no check.
-	suits func(ctx context.Context, c *pgxpool.Conn) error
+	// suits check the database before the first use.
+	suits []func(ctx context.Context, c *pgxpool.Conn) error
 	// commit runs each commit; nil for nothing.
 	commit func(commit func() error) error
 	// demanding is set where the pool is unavailable while the server loses commits.
@@ -124,9 +124,11 @@ func open(ctx context.Context, a Address, durable bool) (*Pool, error) {
 // before the pool is used.
 func (p *Pool) OnConnect(look func(ctx context.Context, c *pgx.Conn) error) { p.connected = look }
 
-// Suits sets a function that checks the database before its first use. While the function returns an error, the database is
+// Suits adds a function that checks the database before its first use. While the function returns an error, the database is
 // unavailable. Suits must be called before the pool is used.
-func (p *Pool) Suits(check func(ctx context.Context, c *pgxpool.Conn) error) { p.suits = check }
+func (p *Pool) Suits(check func(ctx context.Context, c *pgxpool.Conn) error) {
+	p.suits = append(p.suits, check)
+}
 
 // OnCommit sets a function through which each commit runs. It must call its argument once and return the argument's
 // error. OnCommit must be called before the pool is used.
@@ -183,14 +185,16 @@ func (p *Pool) check(ctx context.Context, c *pgxpool.Conn) error {
 			return err
 		}
 	}
-	err := migrations.Check(ctx, c)
-	if err == nil && p.suits != nil {
-		err = p.suits(ctx, c)
+	if err := migrations.Check(ctx, c); err != nil {
+		return err
 	}
-	if err == nil {
-		p.migrated.Store(true)
+	for _, suits := range p.suits {
+		if err := suits(ctx, c); err != nil {
+			return err
+		}
 	}
-	return err
+	p.migrated.Store(true)
+	return nil
 }
 
 // Read runs fn on a connection, outside a transaction: each of its statements is one. Errors of PostgreSQL are returned in the

@@ -14,6 +14,7 @@ func Adapter() kit.Adapter {
 		Dashboard:     dashboard(),
 		Keys:          []webhooks.Key{kit.APIKey(), {Name: "merchant_account", Doc: "Adyen's merchant account"}},
 		Payees:        func(params map[string]string) []string { return []string{params["merchant_account"]} },
+		Merchant:      kit.Merchant{Keys: []string{"merchant_account"}},
 		TestHosts:     []string{"checkout-test.adyen.com", "pal-test.adyen.com"},
 		TestByDefault: true,
 		Carries:       carries(), ProviderData: providerData(),

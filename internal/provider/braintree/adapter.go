@@ -27,6 +27,7 @@ func Adapter() kit.Adapter {
 			}
 			return []string{params["merchant_account_id"]}
 		},
+		Merchant:  kit.Merchant{Keys: []string{"merchant_id"}},
 		TestHosts: []string{"sandbox.braintreegateway.com"},
 		Carries:   carries(), ProviderData: providerData(),
 		New:   func(s kit.Settings) (gateway.Provider, error) { return of(s) },

@@ -21,7 +21,8 @@ func Adapter() kit.Adapter {
 			}
 			return []string{params["processing_channel_id"]}
 		},
-		TestKey: "api_key", TestForm: regexp.MustCompile(`^sk_(sbox|test)_`),
+		Merchant: kit.Merchant{Keys: []string{"processing_channel_id"}},
+		TestKey:  "api_key", TestForm: regexp.MustCompile(`^sk_(sbox|test)_`),
 		TestHosts: []string{"sandbox.checkout.com"},
 		Carries:   carries(), ProviderData: providerData(),
 		New: func(s kit.Settings) (gateway.Provider, error) {

@@ -28,6 +28,7 @@ func Adapter() kit.Adapter {
 			return c, err
 		},
 		Payees:        kit.PayeesOf("public_id"),
+		Merchant:      kit.Merchant{Keys: []string{"public_id"}},
 		BrowserMarked: true,
 		Books:         func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
 	}

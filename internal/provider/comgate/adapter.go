@@ -19,6 +19,7 @@ func Adapter() kit.Adapter {
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
 		Carries: carries(), ProviderData: providerData(),
 		Payees:        kit.PayeesOf("merchant"),
+		Merchant:      kit.Merchant{Keys: []string{"merchant"}},
 		New:           func(s kit.Settings) (gateway.Provider, error) { return of(s), nil },
 		BrowserMarked: true,
 		Books: func(s kit.Settings) (gateway.Books, error) {

@@ -15,8 +15,9 @@ func Adapter() kit.Adapter {
 		Keys: []webhooks.Key{kit.APIKey(), {
 			Name: "organisation", Optional: true, Doc: "GoCardless's organisation (OR…); payments to another do not count",
 		}},
-		Payees:  kit.PayeesOf("organisation"),
-		TestKey: "api_key", TestForm: regexp.MustCompile(`^sandbox_`),
+		Payees:   kit.PayeesOf("organisation"),
+		Merchant: kit.Merchant{Keys: []string{"organisation"}},
+		TestKey:  "api_key", TestForm: regexp.MustCompile(`^sandbox_`),
 		TestHosts: []string{"api-sandbox.gocardless.com"},
 		Carries:   carries(), ProviderData: providerData(),
 		New:    func(s kit.Settings) (gateway.Provider, error) { return of(s), nil },

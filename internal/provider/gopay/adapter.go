@@ -12,7 +12,8 @@ func Adapter() kit.Adapter {
 		Keys:      append(kit.OAuth(), webhooks.Key{Name: "goid", Doc: "GoPay's merchant"}),
 		TestHosts: []string{"gw.sandbox.gopay.com"},
 		Carries:   carried(), ProviderData: providerData(),
-		Payees: kit.PayeesOf("goid"),
+		Payees:   kit.PayeesOf("goid"),
+		Merchant: kit.Merchant{Keys: []string{"goid"}},
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			c := New(s.BaseURL, s.Params["client_id"], s.Params["client_secret"], s.Params["goid"], s.Client, s.Now)
 			c.Notify = s.Params["public_url"]

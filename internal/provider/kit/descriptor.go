@@ -37,6 +37,8 @@ type Adapter struct {
 	// Payees returns the ids by which the provider names the account as the payee, from the account's keys. It is nil if
 	// no key contains such an id. See gateway.Outcome.
 	Payees func(params map[string]string) []string
+	// Merchant is how an account's configuration names the merchant that is paid.
+	Merchant Merchant
 	// Books reads the provider's record of the account's money. Events lists the provider's events. Statement reads a
 	// file with that record. Each is nil if the provider has no such record.
 	Books     func(Settings) (gateway.Books, error)

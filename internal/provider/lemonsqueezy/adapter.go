@@ -37,6 +37,7 @@ func Adapter() kit.Adapter {
 			{Member: "customer.billing_address", As: "data.attributes.checkout_data.billing_address.country", When: "the country and the postal code alone"},
 		},
 		Payees:   kit.PayeesOf("store_id"),
+		Merchant: kit.Merchant{Keys: []string{"store_id"}},
 		New:      func(s kit.Settings) (gateway.Provider, error) { return of(s) },
 		Books:    func(s kit.Settings) (gateway.Books, error) { return of(s) },
 		Unmarked: true,

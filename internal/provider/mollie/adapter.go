@@ -1,6 +1,7 @@
 package mollie
 
 import (
+	"context"
 	"regexp"
 
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -15,7 +16,10 @@ func Adapter() kit.Adapter {
 		Keys: []webhooks.Key{kit.APIKey(), {
 			Name: "profile_id", Optional: true, Doc: "Mollie's profile (pfl_…); payments to another do not count",
 		}},
-		Payees:  kit.PayeesOf("profile_id"),
+		Payees: kit.PayeesOf("profile_id"),
+		Merchant: kit.Merchant{Keys: []string{"profile_id"}, Fetch: func(ctx context.Context, s kit.Settings) (string, error) {
+			return of(s).profile(ctx)
+		}},
 		Carries: carries(), ProviderData: providerData(),
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^test_`),
 		New: func(s kit.Settings) (gateway.Provider, error) {

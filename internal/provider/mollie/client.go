@@ -64,6 +64,11 @@ func (c *Client) command(ctx context.Context, method, path, key string, l gatewa
 	return as.Do(ctx, kit.Request{Method: method, URL: path, Permit: &l, Header: http.Header{"Idempotency-Key": {key}}}, body, out)
 }
 
+// profile returns the id of the key's profile (https://docs.mollie.com/reference/get-current-profile).
+func (c *Client) profile(ctx context.Context) (string, error) {
+	return kit.FetchMerchant(ctx, c.api.HTTP, c.api.Base+"/profiles/me", c.api.Header(), "id")
+}
+
 func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
 
 // refusal is Mollie's error object (https://docs.mollie.com/reference/error-handling). It has no codes. It omits the

@@ -18,6 +18,7 @@ func Adapter() kit.Adapter {
 			webhooks.Key{Name: "payee_email", Optional: true, Doc: "PayPal: the account's e-mail address, for orders that name the payee only by it"},
 		),
 		Payees:    payees,
+		Merchant:  kit.Merchant{Keys: []string{"merchant_id"}, Else: []string{"client_id"}},
 		TestHosts: []string{"sandbox.paypal.com"},
 		Carries:   carries(), ProviderData: providerData(),
 		SecondStep: "any object, such as `{}`, once the customer has approved the order: it is then captured or authorized; the details are not sent",

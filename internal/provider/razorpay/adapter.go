@@ -21,7 +21,8 @@ func Adapter() kit.Adapter {
 			}
 			return []string{params["account_id"]}
 		},
-		TestKey: "key_id", TestForm: regexp.MustCompile(`^rzp_test_`),
+		Merchant: kit.Merchant{Keys: []string{"account_id"}},
+		TestKey:  "key_id", TestForm: regexp.MustCompile(`^rzp_test_`),
 		Carries: carried(), ProviderData: allowed(),
 		SecondStep: "`razorpay_order_id`, `razorpay_payment_id` and `razorpay_signature`, which Razorpay's script returns for the token checkout",
 		New: func(s kit.Settings) (gateway.Provider, error) {

@@ -21,7 +21,8 @@ func Adapter() kit.Adapter {
 			kit.TestPayments(),
 		},
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
-		Carries: carried(), ProviderData: allowed(),
+		Merchant: kit.Merchant{Keys: []string{"merchant_login"}},
+		Carries:  carried(), ProviderData: allowed(),
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return New(s.BaseURL, Shop{
 				Login: s.Params["merchant_login"], Password1: s.Params["password1"], Password2: s.Params["webhook_secret"], Password3: s.Params["password3"],

@@ -1,6 +1,7 @@
 package square
 
 import (
+	"context"
 	"regexp"
 	"slices"
 
@@ -18,7 +19,10 @@ func Adapter() kit.Adapter {
 			{Name: "location_id", Optional: true, Doc: "Square: the location of the payments; absent: the seller's main one"},
 			kit.MerchantID(true),
 		},
-		Payees:    payees,
+		Payees: payees,
+		Merchant: kit.Merchant{Keys: []string{"merchant_id", "location_id"}, Fetch: func(ctx context.Context, s kit.Settings) (string, error) {
+			return of(s).seller(ctx)
+		}},
 		TestHosts: []string{"squareupsandbox.com"},
 		Carries:   carried(), ProviderData: allowed(),
 		New: func(s kit.Settings) (gateway.Provider, error) {

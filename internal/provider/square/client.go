@@ -110,6 +110,11 @@ func (c *Client) get(ctx context.Context, path string, l *gateway.Permit) (answe
 	return answer{}, refused.err()
 }
 
+// seller returns the id of the token's seller (https://developer.squareup.com/reference/square/merchants-api/retrieve-merchant).
+func (c *Client) seller(ctx context.Context) (string, error) {
+	return kit.FetchMerchant(ctx, c.http, c.base+"/v2/merchants/me", c.header(), "merchant", "id")
+}
+
 func (c *Client) header() http.Header {
 	return http.Header{"Authorization": {"Bearer " + c.token}, "Square-Version": {version}}
 }

@@ -24,6 +24,7 @@ func Adapter() kit.Adapter {
 	return kit.Adapter{
 		Keys:      []webhooks.Key{{Name: "base_url"}, api, lists, payee},
 		Payees:    kit.PayeesOf(payee.Name),
+		Merchant:  kit.Merchant{Keys: []string{payee.Name}},
 		TestHosts: []string{"localhost", "127.0.0.1", "::1"},
 		Carries: []kit.Carried{
 			{Member: "return_url", As: "return_url"},

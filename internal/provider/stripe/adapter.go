@@ -1,6 +1,7 @@
 package stripe
 
 import (
+	"context"
 	"regexp"
 
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -17,7 +18,10 @@ func Adapter() kit.Adapter {
 			Doc: "Stripe: the account of api_key (`acct_…`), if its events come by the endpoint of a platform; payments to other connected accounts do not count",
 		}},
 		// An event of the endpoint's own account names no account.
-		Payees:  func(params map[string]string) []string { return []string{params["account"]} },
+		Payees: func(params map[string]string) []string { return []string{params["account"]} },
+		Merchant: kit.Merchant{Keys: []string{"account"}, Fetch: func(ctx context.Context, s kit.Settings) (string, error) {
+			return of(s).account(ctx)
+		}},
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^(sk|rk)_test_`),
 		Carries: carries(), ProviderData: providerData(),
 		SecondStep: "any object, such as `{}`, once Stripe.js has handled the next action: the payment is looked up, and confirmed if it waits for that; the details are not sent",

@@ -113,6 +113,12 @@ func (c *Client) do(ctx context.Context, r kit.Request, out any) (*stripe.Error,
 	return nil, a.Read(out)
 }
 
+// account returns the id of the key's account (https://docs.stripe.com/api/accounts/retrieve).
+func (c *Client) account(ctx context.Context) (string, error) {
+	r := c.request(http.MethodGet, "/v1/account")
+	return kit.FetchMerchant(ctx, c.http, r.URL, r.Header, "id")
+}
+
 func encode(params any) string {
 	values := &form.Values{}
 	form.AppendTo(values, params)

@@ -30,6 +30,7 @@ func Adapter() kit.Adapter {
 			return c, known(c.Taxation)
 		},
 		Payees:        kit.PayeesOf("terminal_key"),
+		Merchant:      kit.Merchant{Keys: []string{"terminal_key"}},
 		BrowserMarked: true,
 		Statement:     Statement,
 	}

@@ -26,8 +26,9 @@ func Adapter() kit.Adapter {
 			c.TaxSystem, err = taxSystem(s.Params["tax_system_code"])
 			return c, err
 		},
-		Payees: kit.PayeesOf("shop_id"),
-		Books:  func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
+		Payees:   kit.PayeesOf("shop_id"),
+		Merchant: kit.Merchant{Keys: []string{"shop_id"}},
+		Books:    func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
 	}
 }
 

@@ -17,7 +17,8 @@ type Changes struct {
 	Restart []string
 }
 
-// Reload puts the accounts of a configuration into use. If an account can't be built, no account changes.
+// Reload puts the accounts of a configuration into use. If an account can't be built, or has another merchant under open payments, no
+// account changes.
 func (s *Set) Reload(cfg *config.Config) (Changes, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -28,6 +29,9 @@ func (s *Set) Reload(cfg *config.Config) (Changes, error) {
 		if was >= 0 && lessens(s.kept[was].config, a) {
 			c.Restart = append(c.Restart, "accounts."+a.Name)
 			continue
+		}
+		if was >= 0 {
+			a.Merchant = s.kept[was].config.Merchant
 		}
 		e, err := s.entry(a)
 		switch {
@@ -46,6 +50,9 @@ func (s *Set) Reload(cfg *config.Config) (Changes, error) {
 		if !slices.ContainsFunc(cfg.Accounts, func(a config.Account) bool { return a.Name == e.config.Name }) {
 			c.Restart = append(c.Restart, "accounts."+e.config.Name)
 		}
+	}
+	if err := s.reown(fresh); err != nil {
+		return Changes{}, err
 	}
 	s.take(fresh)
 	return c, nil

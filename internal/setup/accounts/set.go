@@ -24,6 +24,9 @@ type Options struct {
 	Fingerprint func(text []byte) []byte
 	// Begun is called by Reload with the names of the accounts that begin payments, before the first payment begins; may be nil.
 	Begun func(names []string)
+	// Compare compares the merchants behind accounts with those of the database. Reload calls it before it takes the accounts; nil for
+	// no comparison.
+	Compare func(list []config.Account) (map[string]Owned, error)
 }
 
 // Set is the configured accounts in use. Each of its maps is replaced as a whole. It is safe for concurrent use.

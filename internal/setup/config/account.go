@@ -44,6 +44,9 @@ type Account struct {
 
 	// Fields are the keys that only some kinds have, by their names; see [provider.Keys].
 	Fields map[string]Secret
+
+	// Merchant is the number of the merchant behind the account. It is in the database, not in the configuration.
+	Merchant int
 }
 
 // NewAccount returns an account with the defaults of its keys.

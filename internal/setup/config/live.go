@@ -54,6 +54,16 @@ func (r *report) liveAccount(key string, a Account, c *Config) {
 	}
 }
 
+// ForTests reports whether the account makes test payments, by the form of its keys or the address of its API.
+func (a Account) ForTests() bool {
+	adapter := provider.Kinds()[a.Kind].Adapter
+	if form := adapter.TestForm; form != nil && form.MatchString(string(a.Fields[adapter.TestKey])) {
+		return true
+	}
+	u, err := url.Parse(a.BaseURL)
+	return a.BaseURL == "" && adapter.TestByDefault || err == nil && adapter.ForTests(u.Hostname())
+}
+
 // isWide reports whether the network is wider than the widest private ones, 10.0.0.0/8 and fc00::/7.
 func isWide(p netip.Prefix) bool {
 	switch {
