@@ -62,6 +62,45 @@ func (c *Client) Disputes(ctx context.Context, p *api.ListDisputesParams) iter.S
 	})
 }
 
+// Settlements lists settlements as [Client.Orders] does orders.
+func (c *Client) Settlements(ctx context.Context, p *api.ListSettlementsParams) iter.Seq2[api.Settlement, error] {
+	q := valueOf(p)
+	return listed("settlements", func(cursor *string) ([]api.Settlement, *string, error) {
+		q.Cursor = or(cursor, q.Cursor)
+		r, err := c.API.ListSettlementsWithResponse(ctx, &q)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page(r.HTTPResponse, r.Body, func(l api.Settlements) ([]api.Settlement, *string) { return l.Items, l.NextCursor })
+	})
+}
+
+// Payouts lists payouts as [Client.Orders] does orders.
+func (c *Client) Payouts(ctx context.Context, p *api.ListPayoutsParams) iter.Seq2[api.Payout, error] {
+	q := valueOf(p)
+	return listed("payouts", func(cursor *string) ([]api.Payout, *string, error) {
+		q.Cursor = or(cursor, q.Cursor)
+		r, err := c.API.ListPayoutsWithResponse(ctx, &q)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page(r.HTTPResponse, r.Body, func(l api.Payouts) ([]api.Payout, *string) { return l.Items, l.NextCursor })
+	})
+}
+
+// Reconciliations lists reconciliations as [Client.Orders] does orders.
+func (c *Client) Reconciliations(ctx context.Context, p *api.ListReconciliationsParams) iter.Seq2[api.Reconciliation, error] {
+	q := valueOf(p)
+	return listed("reconciliations", func(cursor *string) ([]api.Reconciliation, *string, error) {
+		q.Cursor = or(cursor, q.Cursor)
+		r, err := c.API.ListReconciliationsWithResponse(ctx, &q)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page(r.HTTPResponse, r.Body, func(l api.Reconciliations) ([]api.Reconciliation, *string) { return l.Items, l.NextCursor })
+	})
+}
+
 // listed yields the items of all pages.
 func listed[T any](what string, read func(cursor *string) ([]T, *string, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

@@ -53,6 +53,7 @@ func Served() map[string][]string {
 		"outbox_head":         {update},
 		"pay_holds":           {insert, update},
 		"payment_attempts":    {insert, update},
+		"payouts":             {insert, update},
 		"provider_events":     {insert, update},
 		"reconciliations":     {insert, update},
 		"refund_requests":     {insert, update},
@@ -81,7 +82,7 @@ func Served() map[string][]string {
 func called(schema string) []string {
 	return []string{
 		schema + ".must_touch(text, bigint, bigint)", schema + ".audit_hash(" + schema + ".staff_audit)",
-		schema + ".outbox_id(uuid, bigint)",
+		schema + ".outbox_id(uuid, bigint)", schema + ".settlement_id(text, text)",
 		schema + ".purge_audit(interval, uuid, integer)", schema + ".purge_attempt_log(interval, uuid, integer)",
 		schema + ".make_event_bytes()", schema + ".old_event_bytes(interval)", schema + ".drop_event_bytes(date, interval)",
 	}

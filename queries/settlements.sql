@@ -1,5 +1,6 @@
--- Inserts new entries of providers' books in the order of (account, id), and adds missing payouts to stored ones.
--- name: SettlementsSave :exec
+-- Inserts new entries of providers' books in the order of (account, id), and adds missing payouts to stored ones. Returns the ids of
+-- both, and which are new.
+-- name: SettlementsSave :many
 INSERT INTO settlements AS s (account, entry_id, order_id, attempt_id, kind, movement_id, payment, amount, currency, fee, net, balance_currency, payout_id, at, recorded_at)
 SELECT n.account, n.entry_id, n.order_id, n.attempt_id, n.kind, n.movement_id, n.payment, n.amount, n.currency, n.fee, n.net, n.balance_currency, n.payout_id, n.at, @recorded_at
 FROM (
@@ -11,7 +12,8 @@ FROM (
         NULLIF(unnest(@ats::timestamptz[]), '0001-01-01 00:00:00Z') AS at
 ) n
 ORDER BY n.account, n.entry_id
-ON CONFLICT (account, entry_id) DO UPDATE SET payout_id = EXCLUDED.payout_id WHERE s.payout_id = '' AND EXCLUDED.payout_id <> '';
+ON CONFLICT (account, entry_id) DO UPDATE SET payout_id = EXCLUDED.payout_id WHERE s.payout_id = '' AND EXCLUDED.payout_id <> ''
+RETURNING s.account, s.entry_id, (s.xmax = 0)::boolean AS made;
 
 -- Reads the settlements of an attempt, oldest first. Locks nothing.
 -- name: SettlementsOfAttempt :many

@@ -302,6 +302,36 @@ func (e PayInitiator) Valid() bool {
 	}
 }
 
+// Defines values for PayoutStatus.
+const (
+	PayoutStatusCanceled    PayoutStatus = "canceled"
+	PayoutStatusFailed      PayoutStatus = "failed"
+	PayoutStatusInTransit   PayoutStatus = "in_transit"
+	PayoutStatusLessThanNil PayoutStatus = "<nil>"
+	PayoutStatusPaid        PayoutStatus = "paid"
+	PayoutStatusPending     PayoutStatus = "pending"
+)
+
+// Valid indicates whether the value is a known member of the PayoutStatus enum.
+func (e PayoutStatus) Valid() bool {
+	switch e {
+	case PayoutStatusCanceled:
+		return true
+	case PayoutStatusFailed:
+		return true
+	case PayoutStatusInTransit:
+		return true
+	case PayoutStatusLessThanNil:
+		return true
+	case PayoutStatusPaid:
+		return true
+	case PayoutStatusPending:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProviderPaymentStatus.
 const (
 	ProviderPaymentStatusAuthorized ProviderPaymentStatus = "authorized"
@@ -362,6 +392,48 @@ func (e ReadinessChecks) Valid() bool {
 	case ReadinessChecksFailed:
 		return true
 	case ReadinessChecksOk:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReconciliationSource.
+const (
+	ReconciliationSourceBooks  ReconciliationSource = "books"
+	ReconciliationSourceFile   ReconciliationSource = "file"
+	ReconciliationSourcePerson ReconciliationSource = "person"
+)
+
+// Valid indicates whether the value is a known member of the ReconciliationSource enum.
+func (e ReconciliationSource) Valid() bool {
+	switch e {
+	case ReconciliationSourceBooks:
+		return true
+	case ReconciliationSourceFile:
+		return true
+	case ReconciliationSourcePerson:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReconciliationStatus.
+const (
+	ReconciliationStatusFailed   ReconciliationStatus = "failed"
+	ReconciliationStatusFinished ReconciliationStatus = "finished"
+	ReconciliationStatusRunning  ReconciliationStatus = "running"
+)
+
+// Valid indicates whether the value is a known member of the ReconciliationStatus enum.
+func (e ReconciliationStatus) Valid() bool {
+	switch e {
+	case ReconciliationStatusFailed:
+		return true
+	case ReconciliationStatusFinished:
+		return true
+	case ReconciliationStatusRunning:
 		return true
 	default:
 		return false
@@ -440,6 +512,42 @@ func (e ReportAttemptOutcome) Valid() bool {
 	case ReportAttemptOutcomeAbandoned:
 		return true
 	case ReportAttemptOutcomeNotStarted:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SettlementKind.
+const (
+	SettlementKindAuthorization      SettlementKind = "authorization"
+	SettlementKindCapture            SettlementKind = "capture"
+	SettlementKindCaptureReversal    SettlementKind = "capture_reversal"
+	SettlementKindChargeback         SettlementKind = "chargeback"
+	SettlementKindChargebackReversal SettlementKind = "chargeback_reversal"
+	SettlementKindRefund             SettlementKind = "refund"
+	SettlementKindRefundReversal     SettlementKind = "refund_reversal"
+	SettlementKindRelease            SettlementKind = "release"
+)
+
+// Valid indicates whether the value is a known member of the SettlementKind enum.
+func (e SettlementKind) Valid() bool {
+	switch e {
+	case SettlementKindAuthorization:
+		return true
+	case SettlementKindCapture:
+		return true
+	case SettlementKindCaptureReversal:
+		return true
+	case SettlementKindChargeback:
+		return true
+	case SettlementKindChargebackReversal:
+		return true
+	case SettlementKindRefund:
+		return true
+	case SettlementKindRefundReversal:
+		return true
+	case SettlementKindRelease:
 		return true
 	default:
 		return false
@@ -1089,7 +1197,8 @@ type Event struct {
 
 	// Type `payment_attempt.authorized`, `payment_attempt.succeeded`, `payment_attempt.failed`, `payment_attempt.updated`, `order.paid`,
 	// `order.cancelled`, `refund.succeeded`, `refund.failed`, `dispute.opened`, `dispute.updated`, `dispute.won`, `dispute.lost`,
-	// `discrepancy.opened` or `discrepancy.resolved`. Ignore types that you don't know.
+	// `discrepancy.opened`, `discrepancy.resolved`, `settlement.recorded`, `payout.paid` or `payout.failed`. Ignore types that you don't
+	// know.
 	Type      string    `json:"type"`
 	CreatedAt time.Time `json:"created_at"`
 
@@ -1523,6 +1632,42 @@ type PaymentMethod struct {
 	Type *string `json:"type,omitempty"`
 }
 
+// Payout defines model for Payout.
+type Payout struct {
+	PayoutID         string `json:"payout_id"`
+	Account          string `json:"account"`
+	ProviderPayoutID string `json:"provider_payout_id"`
+
+	// Amount The amount that the provider states. Negative if the provider took it from the bank account. Null if only entries of the books
+	// name the payout. In this case `currency`, `status` and `arrives_on` are null, too.
+	Amount   *int64  `json:"amount"`
+	Currency *string `json:"currency"`
+
+	// Status A `paid` payout may still fail, if the bank returns the money. `failed` and `canceled` are final.
+	Status *PayoutStatus `json:"status"`
+
+	// ArrivesOn The day on which the bank has the money, as the provider states it: YYYY-MM-DD.
+	ArrivesOn *string `json:"arrives_on"`
+
+	// Entries The number of settlements in the payout.
+	Entries int64 `json:"entries"`
+
+	// Unexplained `amount` less the `net` of all settlements in the payout's currency. 0 if the settlements explain the payout to the minor unit.
+	// Null if the provider does not state the amount. Fees of the account and payments of other systems are not settlements.
+	Unexplained *int64 `json:"unexplained"`
+}
+
+// PayoutStatus A `paid` payout may still fail, if the bank returns the money. `failed` and `canceled` are final.
+type PayoutStatus string
+
+// Payouts defines model for Payouts.
+type Payouts struct {
+	Items []Payout `json:"items"`
+
+	// NextCursor Null on the last page.
+	NextCursor *string `json:"next_cursor"`
+}
+
 // Problem A problem document of RFC 9457.
 type Problem struct {
 	// Type The address of the page about the code.
@@ -1597,6 +1742,55 @@ type ReadinessStatus string
 
 // ReadinessChecks defines model for Readiness.Checks.
 type ReadinessChecks string
+
+// Reconciliation defines model for Reconciliation.
+type Reconciliation struct {
+	ReconciliationID string `json:"reconciliation_id"`
+	Account          string `json:"account"`
+
+	// From The beginning of the span.
+	From time.Time `json:"from"`
+
+	// To The end of the span.
+	To time.Time `json:"to"`
+
+	// Source The entries were read from the books by a call, or from a file. `person` means that a person compared by hand.
+	Source ReconciliationSource `json:"source"`
+
+	// StartedBy `daily` for the service's own run, else the person.
+	StartedBy string `json:"started_by"`
+
+	// Status Only a `finished` run has compared its whole span. A run that was killed becomes `failed` after 15 minutes.
+	Status     ReconciliationStatus `json:"status"`
+	StartedAt  time.Time            `json:"started_at"`
+	FinishedAt *time.Time           `json:"finished_at"`
+
+	// Differences The number of entries and payments that were not recorded here as in the books, or that the books do not have.
+	Differences int `json:"differences"`
+
+	// Counts The results of the entries, and of the payments without an entry.
+	Counts map[string]int `json:"counts"`
+
+	// Failure Why the run has no end; of a finished run, which entries could not be read.
+	Failure *string `json:"failure"`
+
+	// Reason Why a person compared by hand.
+	Reason *string `json:"reason"`
+}
+
+// ReconciliationSource The entries were read from the books by a call, or from a file. `person` means that a person compared by hand.
+type ReconciliationSource string
+
+// ReconciliationStatus Only a `finished` run has compared its whole span. A run that was killed becomes `failed` after 15 minutes.
+type ReconciliationStatus string
+
+// Reconciliations defines model for Reconciliations.
+type Reconciliations struct {
+	Items []Reconciliation `json:"items"`
+
+	// NextCursor Null on the last page.
+	NextCursor *string `json:"next_cursor"`
+}
 
 // Redeliver defines model for Redeliver.
 type Redeliver struct {
@@ -1714,6 +1908,51 @@ type SavedPaymentMethod struct {
 
 	// Expires The last month in which the payment method is valid, as YYYY-MM; null if not known.
 	Expires *string `json:"expires"`
+}
+
+// Settlement defines model for Settlement.
+type Settlement struct {
+	SettlementID     string `json:"settlement_id"`
+	Account          string `json:"account"`
+	PaymentAttemptID string `json:"payment_attempt_id"`
+
+	// ProviderPaymentID The payment as the books name it.
+	ProviderPaymentID *string `json:"provider_payment_id"`
+
+	// Kind The kind of the movement of money.
+	Kind SettlementKind `json:"kind"`
+
+	// Amount The amount of the movement, never negative.
+	Amount int64 `json:"amount"`
+
+	// Fee The provider's fee in `balance_currency`. Negative if a fee was given back; null if the books do not state it.
+	Fee *int64 `json:"fee"`
+
+	// Net The change of the account's balance in `balance_currency`. Negative if money was taken from it; null if the books do not state it.
+	Net *int64 `json:"net"`
+
+	// Currency The currency of the amount.
+	Currency string `json:"currency"`
+
+	// BalanceCurrency The currency of `fee` and `net`. It differs from `currency` if the provider exchanged the money. Null without both.
+	BalanceCurrency *string `json:"balance_currency"`
+
+	// PayoutID The payout that has the entry; null before the payout, or if the books do not name it.
+	PayoutID *string `json:"payout_id"`
+
+	// BookedAt The provider's time of the entry, or the time at which the entry was recorded here if the books state no time.
+	BookedAt time.Time `json:"booked_at"`
+}
+
+// SettlementKind The kind of the movement of money.
+type SettlementKind string
+
+// Settlements defines model for Settlements.
+type Settlements struct {
+	Items []Settlement `json:"items"`
+
+	// NextCursor Null on the last page.
+	NextCursor *string `json:"next_cursor"`
 }
 
 // Supersedes The order's live attempt that began outside paylatch. Its customer has abandoned it. paylatch first reports it as abandoned. If the
@@ -2293,6 +2532,9 @@ type OptionalIdempotencyKey = string
 // OrderID defines model for OrderID.
 type OrderID = string
 
+// PayoutID defines model for PayoutID.
+type PayoutID = string
+
 // Prefer defines model for Prefer.
 type Prefer = string
 
@@ -2832,6 +3074,81 @@ type StreamAttemptParams struct {
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
+// ListPayoutsParams defines parameters for ListPayouts.
+type ListPayoutsParams struct {
+	// Status Only payouts with this status.
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+
+	// Account Only items at this account.
+	Account *ListAccount `form:"account,omitempty" json:"account,omitempty"`
+
+	// Currency Only items in this currency.
+	Currency *ListCurrency `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// AmountMin Only items of this amount or more, in minor units.
+	AmountMin *AmountMin `form:"amount_min,omitempty" json:"amount_min,omitempty"`
+
+	// AmountMax Only items of this amount or less, in minor units.
+	AmountMax *AmountMax `form:"amount_max,omitempty" json:"amount_max,omitempty"`
+
+	// CreatedFrom Only items that were created at this time or later.
+	CreatedFrom *CreatedFrom `form:"created_from,omitempty" json:"created_from,omitempty"`
+
+	// CreatedTo Only items that were created before this time.
+	CreatedTo *CreatedTo `form:"created_to,omitempty" json:"created_to,omitempty"`
+
+	// UpdatedFrom Only items whose last change was at this time or later.
+	UpdatedFrom *UpdatedFrom `form:"updated_from,omitempty" json:"updated_from,omitempty"`
+
+	// UpdatedTo Only items whose last change was before this time.
+	UpdatedTo *UpdatedTo `form:"updated_to,omitempty" json:"updated_to,omitempty"`
+
+	// Cursor The `next_cursor` of the previous page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The maximum number of items, 25 if absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// ReadPayoutParams defines parameters for ReadPayout.
+type ReadPayoutParams struct {
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// ListReconciliationsParams defines parameters for ListReconciliations.
+type ListReconciliationsParams struct {
+	// Status Only runs with this status.
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+
+	// Account Only items at this account.
+	Account *ListAccount `form:"account,omitempty" json:"account,omitempty"`
+
+	// CreatedFrom Only items that were created at this time or later.
+	CreatedFrom *CreatedFrom `form:"created_from,omitempty" json:"created_from,omitempty"`
+
+	// CreatedTo Only items that were created before this time.
+	CreatedTo *CreatedTo `form:"created_to,omitempty" json:"created_to,omitempty"`
+
+	// UpdatedFrom Only items whose last change was at this time or later.
+	UpdatedFrom *UpdatedFrom `form:"updated_from,omitempty" json:"updated_from,omitempty"`
+
+	// UpdatedTo Only items whose last change was before this time.
+	UpdatedTo *UpdatedTo `form:"updated_to,omitempty" json:"updated_to,omitempty"`
+
+	// Cursor The `next_cursor` of the previous page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The maximum number of items, 25 if absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
 // ListRefundsParams defines parameters for ListRefunds.
 type ListRefundsParams struct {
 	// Status Only refunds with this status.
@@ -2887,6 +3204,45 @@ type ReadRefundParams struct {
 	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
 	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// ListSettlementsParams defines parameters for ListSettlements.
+type ListSettlementsParams struct {
+	// Account Only items at this account.
+	Account *ListAccount `form:"account,omitempty" json:"account,omitempty"`
+
+	// PayoutID Only settlements in this payout.
+	PayoutID *string `form:"payout_id,omitempty" json:"payout_id,omitempty"`
+
+	// PaymentAttemptID Only settlements of this attempt.
+	PaymentAttemptID *string `form:"payment_attempt_id,omitempty" json:"payment_attempt_id,omitempty"`
+
+	// Kind Only settlements of movements of this kind.
+	Kind *string `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Currency Only items in this currency.
+	Currency *ListCurrency `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// AmountMin Only items of this amount or more, in minor units.
+	AmountMin *AmountMin `form:"amount_min,omitempty" json:"amount_min,omitempty"`
+
+	// AmountMax Only items of this amount or less, in minor units.
+	AmountMax *AmountMax `form:"amount_max,omitempty" json:"amount_max,omitempty"`
+
+	// CreatedFrom Only items that were created at this time or later.
+	CreatedFrom *CreatedFrom `form:"created_from,omitempty" json:"created_from,omitempty"`
+
+	// CreatedTo Only items that were created before this time.
+	CreatedTo *CreatedTo `form:"created_to,omitempty" json:"created_to,omitempty"`
+
+	// Cursor The `next_cursor` of the previous page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The maximum number of items, 25 if absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
@@ -3442,6 +3798,46 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/payment-attempts/{payment_attempt_id}/stream (the `StreamAttempt` operationId).
 	StreamAttempt(ctx context.Context, paymentAttemptID AttemptID, params *StreamAttemptParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListPayouts List payouts
+	//
+	// A payout is a transfer of an account's balance to the merchant's bank. Roles: service, support, admin. A service that acts for a user
+	// is refused, because the books are of no user. The time of creation of a payout is the time at which it was first recorded here. The
+	// newest items come first. If items are added or changed between two pages, no other item comes twice or is left out. An item must
+	// match all filters. The server refuses a parameter that is not listed here.
+	//
+	// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+	// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+	// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+	// server's local time beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a comma, a semicolon or
+	// the end of a line in a text. If an export fails, its body breaks off before its end.
+	//
+	// Corresponds with GET /v1/payouts (the `ListPayouts` operationId).
+	ListPayouts(ctx context.Context, params *ListPayoutsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReadPayout Read a payout
+	//
+	// Roles: service, support, admin. A service that acts for a user is refused. The settlements of the payout are in
+	// `GET /v1/settlements` with its `payout_id`.
+	//
+	// Corresponds with GET /v1/payouts/{payout_id} (the `ReadPayout` operationId).
+	ReadPayout(ctx context.Context, payoutID PayoutID, params *ReadPayoutParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListReconciliations List reconciliations
+	//
+	// A reconciliation is a run that compares a span of a provider's books with the records. Roles: service, support, admin. A service that
+	// acts for a user is refused, because the books are of no user. The time of creation of a run is `started_at`. The newest items come
+	// first. If items are added or changed between two pages, no other item comes twice or is left out. An item must match all filters.
+	// The server refuses a parameter that is not listed here.
+	//
+	// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+	// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+	// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+	// server's local time beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a comma, a semicolon or
+	// the end of a line in a text. If an export fails, its body breaks off before its end.
+	//
+	// Corresponds with GET /v1/reconciliations (the `ListReconciliations` operationId).
+	ListReconciliations(ctx context.Context, params *ListReconciliationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListRefunds List refunds
 	//
 	// Roles: service, support, admin. A service that acts for a user gets only that user's items. The newest items come first. If items
@@ -3467,6 +3863,26 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/refunds/{refund_id} (the `ReadRefund` operationId).
 	ReadRefund(ctx context.Context, refundID RefundID, params *ReadRefundParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSettlements List settlements
+	//
+	// A settlement is an entry of a provider's books for a payment: its cost, and its payout. Roles: service, support, admin. A service that
+	// acts for a user is refused, because the books are of no user. The time of creation of a settlement is `booked_at`. The newest items
+	// come first. If items are added between two pages, no other item comes twice or is left out. An item must match all filters. The
+	// server refuses a parameter that is not listed here.
+	//
+	// A page with a filter by account, kind, currency or amount, and without `payout_id` and `payment_attempt_id`, examines at most 100,000
+	// items. Such a page may have fewer items than `limit`, or no items, beside a `next_cursor`. Continue until `next_cursor` is null, or
+	// narrow the time of creation.
+	//
+	// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+	// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+	// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+	// server's local time beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a comma, a semicolon or
+	// the end of a line in a text. If an export fails, its body breaks off before its end.
+	//
+	// Corresponds with GET /v1/settlements (the `ListSettlements` operationId).
+	ListSettlements(ctx context.Context, params *ListSettlementsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // ListDisputes List disputes
@@ -4262,6 +4678,76 @@ func (c *Client) StreamAttempt(ctx context.Context, paymentAttemptID AttemptID, 
 	return c.Client.Do(req)
 }
 
+// ListPayouts List payouts
+//
+// A payout is a transfer of an account's balance to the merchant's bank. Roles: service, support, admin. A service that acts for a user
+// is refused, because the books are of no user. The time of creation of a payout is the time at which it was first recorded here. The
+// newest items come first. If items are added or changed between two pages, no other item comes twice or is left out. An item must
+// match all filters. The server refuses a parameter that is not listed here.
+//
+// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+// server's local time beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a comma, a semicolon or
+// the end of a line in a text. If an export fails, its body breaks off before its end.
+//
+// Corresponds with GET /v1/payouts (the `ListPayouts` operationId).
+func (c *Client) ListPayouts(ctx context.Context, params *ListPayoutsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPayoutsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReadPayout Read a payout
+//
+// Roles: service, support, admin. A service that acts for a user is refused. The settlements of the payout are in
+// `GET /v1/settlements` with its `payout_id`.
+//
+// Corresponds with GET /v1/payouts/{payout_id} (the `ReadPayout` operationId).
+func (c *Client) ReadPayout(ctx context.Context, payoutID PayoutID, params *ReadPayoutParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReadPayoutRequest(c.Server, payoutID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListReconciliations List reconciliations
+//
+// A reconciliation is a run that compares a span of a provider's books with the records. Roles: service, support, admin. A service that
+// acts for a user is refused, because the books are of no user. The time of creation of a run is `started_at`. The newest items come
+// first. If items are added or changed between two pages, no other item comes twice or is left out. An item must match all filters.
+// The server refuses a parameter that is not listed here.
+//
+// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+// server's local time beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a comma, a semicolon or
+// the end of a line in a text. If an export fails, its body breaks off before its end.
+//
+// Corresponds with GET /v1/reconciliations (the `ListReconciliations` operationId).
+func (c *Client) ListReconciliations(ctx context.Context, params *ListReconciliationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListReconciliationsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListRefunds List refunds
 //
 // Roles: service, support, admin. A service that acts for a user gets only that user's items. The newest items come first. If items
@@ -4298,6 +4784,36 @@ func (c *Client) ListRefunds(ctx context.Context, params *ListRefundsParams, req
 // Corresponds with GET /v1/refunds/{refund_id} (the `ReadRefund` operationId).
 func (c *Client) ReadRefund(ctx context.Context, refundID RefundID, params *ReadRefundParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReadRefundRequest(c.Server, refundID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSettlements List settlements
+//
+// A settlement is an entry of a provider's books for a payment: its cost, and its payout. Roles: service, support, admin. A service that
+// acts for a user is refused, because the books are of no user. The time of creation of a settlement is `booked_at`. The newest items
+// come first. If items are added between two pages, no other item comes twice or is left out. An item must match all filters. The
+// server refuses a parameter that is not listed here.
+//
+// A page with a filter by account, kind, currency or amount, and without `payout_id` and `payment_attempt_id`, examines at most 100,000
+// items. Such a page may have fewer items than `limit`, or no items, beside a `next_cursor`. Continue until `next_cursor` is null, or
+// narrow the time of creation.
+//
+// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+// server's local time beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a comma, a semicolon or
+// the end of a line in a text. If an export fails, its body breaks off before its end.
+//
+// Corresponds with GET /v1/settlements (the `ListSettlements` operationId).
+func (c *Client) ListSettlements(ctx context.Context, params *ListSettlementsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSettlementsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -6690,6 +7206,397 @@ func NewStreamAttemptRequest(server string, paymentAttemptID AttemptID, params *
 	return req, nil
 }
 
+// NewListPayoutsRequest constructs an http.Request for the ListPayouts method
+func NewListPayoutsRequest(server string, params *ListPayoutsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/payouts")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Account != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "account", *params.Account, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Currency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "currency", *params.Currency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.AmountMin != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "amount_min", *params.AmountMin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.AmountMax != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "amount_max", *params.AmountMax, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CreatedFrom != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "created_from", *params.CreatedFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CreatedTo != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "created_to", *params.CreatedTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.UpdatedFrom != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "updated_from", *params.UpdatedFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.UpdatedTo != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "updated_to", *params.UpdatedTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.XRequestID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewReadPayoutRequest constructs an http.Request for the ReadPayout method
+func NewReadPayoutRequest(server string, payoutID PayoutID, params *ReadPayoutParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "payout_id", payoutID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/payouts/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.XRequestID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListReconciliationsRequest constructs an http.Request for the ListReconciliations method
+func NewListReconciliationsRequest(server string, params *ListReconciliationsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/reconciliations")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Account != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "account", *params.Account, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CreatedFrom != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "created_from", *params.CreatedFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CreatedTo != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "created_to", *params.CreatedTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.UpdatedFrom != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "updated_from", *params.UpdatedFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.UpdatedTo != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "updated_to", *params.UpdatedTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.XRequestID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListRefundsRequest constructs an http.Request for the ListRefunds method
 func NewListRefundsRequest(server string, params *ListRefundsParams) (*http.Request, error) {
 	var err error
@@ -6955,6 +7862,195 @@ func NewReadRefundRequest(server string, refundID RefundID, params *ReadRefundPa
 			}
 
 			req.Header.Set("X-Request-Id", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListSettlementsRequest constructs an http.Request for the ListSettlements method
+func NewListSettlementsRequest(server string, params *ListSettlementsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/settlements")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Account != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "account", *params.Account, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.PayoutID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "payout_id", *params.PayoutID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.PaymentAttemptID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "payment_attempt_id", *params.PaymentAttemptID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Kind != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "kind", *params.Kind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Currency != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "currency", *params.Currency, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.AmountMin != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "amount_min", *params.AmountMin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.AmountMax != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "amount_max", *params.AmountMax, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CreatedFrom != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "created_from", *params.CreatedFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CreatedTo != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "created_to", *params.CreatedTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.XRequestID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "X-Request-Id", *params.XRequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("X-Request-Id", headerParam0)
 		}
 
 	}
@@ -7475,6 +8571,52 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/payment-attempts/{payment_attempt_id}/stream (the `StreamAttempt` operationId).
 	StreamAttemptWithResponse(ctx context.Context, paymentAttemptID AttemptID, params *StreamAttemptParams, reqEditors ...RequestEditorFn) (*StreamAttemptResponse, error)
 
+	// ListPayoutsWithResponse List payouts
+	//
+	// A payout is a transfer of an account's balance to the merchant's bank. Roles: service, support, admin. A service that acts for a user
+	// is refused, because the books are of no user. The time of creation of a payout is the time at which it was first recorded here. The
+	// newest items come first. If items are added or changed between two pages, no other item comes twice or is left out. An item must
+	// match all filters. The server refuses a parameter that is not listed here.
+	//
+	// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+	// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+	// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+	// server's local time beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a comma, a semicolon or
+	// the end of a line in a text. If an export fails, its body breaks off before its end.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/payouts (the `ListPayouts` operationId).
+	ListPayoutsWithResponse(ctx context.Context, params *ListPayoutsParams, reqEditors ...RequestEditorFn) (*ListPayoutsResponse, error)
+
+	// ReadPayoutWithResponse Read a payout
+	//
+	// Roles: service, support, admin. A service that acts for a user is refused. The settlements of the payout are in
+	// `GET /v1/settlements` with its `payout_id`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/payouts/{payout_id} (the `ReadPayout` operationId).
+	ReadPayoutWithResponse(ctx context.Context, payoutID PayoutID, params *ReadPayoutParams, reqEditors ...RequestEditorFn) (*ReadPayoutResponse, error)
+
+	// ListReconciliationsWithResponse List reconciliations
+	//
+	// A reconciliation is a run that compares a span of a provider's books with the records. Roles: service, support, admin. A service that
+	// acts for a user is refused, because the books are of no user. The time of creation of a run is `started_at`. The newest items come
+	// first. If items are added or changed between two pages, no other item comes twice or is left out. An item must match all filters.
+	// The server refuses a parameter that is not listed here.
+	//
+	// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+	// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+	// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+	// server's local time beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a comma, a semicolon or
+	// the end of a line in a text. If an export fails, its body breaks off before its end.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/reconciliations (the `ListReconciliations` operationId).
+	ListReconciliationsWithResponse(ctx context.Context, params *ListReconciliationsParams, reqEditors ...RequestEditorFn) (*ListReconciliationsResponse, error)
+
 	// ListRefundsWithResponse List refunds
 	//
 	// Roles: service, support, admin. A service that acts for a user gets only that user's items. The newest items come first. If items
@@ -7504,6 +8646,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/refunds/{refund_id} (the `ReadRefund` operationId).
 	ReadRefundWithResponse(ctx context.Context, refundID RefundID, params *ReadRefundParams, reqEditors ...RequestEditorFn) (*ReadRefundResponse, error)
+
+	// ListSettlementsWithResponse List settlements
+	//
+	// A settlement is an entry of a provider's books for a payment: its cost, and its payout. Roles: service, support, admin. A service that
+	// acts for a user is refused, because the books are of no user. The time of creation of a settlement is `booked_at`. The newest items
+	// come first. If items are added between two pages, no other item comes twice or is left out. An item must match all filters. The
+	// server refuses a parameter that is not listed here.
+	//
+	// A page with a filter by account, kind, currency or amount, and without `payout_id` and `payment_attempt_id`, examines at most 100,000
+	// items. Such a page may have fewer items than `limit`, or no items, beside a `next_cursor`. Continue until `next_cursor` is null, or
+	// narrow the time of creation.
+	//
+	// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+	// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+	// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+	// server's local time beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a comma, a semicolon or
+	// the end of a line in a text. If an export fails, its body breaks off before its end.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/settlements (the `ListSettlements` operationId).
+	ListSettlementsWithResponse(ctx context.Context, params *ListSettlementsParams, reqEditors ...RequestEditorFn) (*ListSettlementsResponse, error)
 }
 
 // ListDisputesResponse200Headers the declared response headers of an HTTP 200 response for ListDisputes
@@ -8746,6 +9910,153 @@ func (r StreamAttemptResponse) ContentType() string {
 	return ""
 }
 
+// ListPayoutsResponse200Headers the declared response headers of an HTTP 200 response for ListPayouts
+type ListPayoutsResponse200Headers struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ListPayoutsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Payouts
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListPayoutsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPayoutsResponse) GetJSON200() *Payouts {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPayoutsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPayoutsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPayoutsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPayoutsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ReadPayoutResponse200Headers the declared response headers of an HTTP 200 response for ReadPayout
+type ReadPayoutResponse200Headers struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ReadPayoutResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Payout
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ReadPayoutResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReadPayoutResponse) GetJSON200() *Payout {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ReadPayoutResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReadPayoutResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReadPayoutResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReadPayoutResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListReconciliationsResponse200Headers the declared response headers of an HTTP 200 response for ListReconciliations
+type ListReconciliationsResponse200Headers struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ListReconciliationsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Reconciliations
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListReconciliationsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListReconciliationsResponse) GetJSON200() *Reconciliations {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ListReconciliationsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListReconciliationsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListReconciliationsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListReconciliationsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListRefundsResponse200Headers the declared response headers of an HTTP 200 response for ListRefunds
 type ListRefundsResponse200Headers struct {
 	XContentTypeOptions string
@@ -8838,6 +10149,55 @@ func (r ReadRefundResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReadRefundResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListSettlementsResponse200Headers the declared response headers of an HTTP 200 response for ListSettlements
+type ListSettlementsResponse200Headers struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ListSettlementsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Settlements
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListSettlementsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSettlementsResponse) GetJSON200() *Settlements {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSettlementsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSettlementsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSettlementsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSettlementsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -9523,6 +10883,70 @@ func (c *ClientWithResponses) StreamAttemptWithResponse(ctx context.Context, pay
 	return ParseStreamAttemptResponse(rsp)
 }
 
+// ListPayoutsWithResponse List payouts
+//
+// A payout is a transfer of an account's balance to the merchant's bank. Roles: service, support, admin. A service that acts for a user
+// is refused, because the books are of no user. The time of creation of a payout is the time at which it was first recorded here. The
+// newest items come first. If items are added or changed between two pages, no other item comes twice or is left out. An item must
+// match all filters. The server refuses a parameter that is not listed here.
+//
+// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+// server's local time beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a comma, a semicolon or
+// the end of a line in a text. If an export fails, its body breaks off before its end.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/payouts (the `ListPayouts` operationId).
+func (c *ClientWithResponses) ListPayoutsWithResponse(ctx context.Context, params *ListPayoutsParams, reqEditors ...RequestEditorFn) (*ListPayoutsResponse, error) {
+	rsp, err := c.ListPayouts(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPayoutsResponse(rsp)
+}
+
+// ReadPayoutWithResponse Read a payout
+//
+// Roles: service, support, admin. A service that acts for a user is refused. The settlements of the payout are in
+// `GET /v1/settlements` with its `payout_id`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/payouts/{payout_id} (the `ReadPayout` operationId).
+func (c *ClientWithResponses) ReadPayoutWithResponse(ctx context.Context, payoutID PayoutID, params *ReadPayoutParams, reqEditors ...RequestEditorFn) (*ReadPayoutResponse, error) {
+	rsp, err := c.ReadPayout(ctx, payoutID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReadPayoutResponse(rsp)
+}
+
+// ListReconciliationsWithResponse List reconciliations
+//
+// A reconciliation is a run that compares a span of a provider's books with the records. Roles: service, support, admin. A service that
+// acts for a user is refused, because the books are of no user. The time of creation of a run is `started_at`. The newest items come
+// first. If items are added or changed between two pages, no other item comes twice or is left out. An item must match all filters.
+// The server refuses a parameter that is not listed here.
+//
+// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+// server's local time beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a comma, a semicolon or
+// the end of a line in a text. If an export fails, its body breaks off before its end.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/reconciliations (the `ListReconciliations` operationId).
+func (c *ClientWithResponses) ListReconciliationsWithResponse(ctx context.Context, params *ListReconciliationsParams, reqEditors ...RequestEditorFn) (*ListReconciliationsResponse, error) {
+	rsp, err := c.ListReconciliations(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListReconciliationsResponse(rsp)
+}
+
 // ListRefundsWithResponse List refunds
 //
 // Roles: service, support, admin. A service that acts for a user gets only that user's items. The newest items come first. If items
@@ -9563,6 +10987,34 @@ func (c *ClientWithResponses) ReadRefundWithResponse(ctx context.Context, refund
 		return nil, err
 	}
 	return ParseReadRefundResponse(rsp)
+}
+
+// ListSettlementsWithResponse List settlements
+//
+// A settlement is an entry of a provider's books for a payment: its cost, and its payout. Roles: service, support, admin. A service that
+// acts for a user is refused, because the books are of no user. The time of creation of a settlement is `booked_at`. The newest items
+// come first. If items are added between two pages, no other item comes twice or is left out. An item must match all filters. The
+// server refuses a parameter that is not listed here.
+//
+// A page with a filter by account, kind, currency or amount, and without `payout_id` and `payment_attempt_id`, examines at most 100,000
+// items. Such a page may have fewer items than `limit`, or no items, beside a `next_cursor`. Continue until `next_cursor` is null, or
+// narrow the time of creation.
+//
+// With `Accept: text/csv` or `application/x-ndjson` the response has all matching items, without `limit` and `cursor`. Each item is
+// one line, as it was when it was read. In CSV the first line has the names of the columns. CSV is for spreadsheets and begins with a
+// byte order mark. A value that is neither text nor number is JSON in its cell. `amount_major` stands beside an amount, and the
+// server's local time beside a time. A `'` stands before a text that a spreadsheet would calculate, also after a comma, a semicolon or
+// the end of a line in a text. If an export fails, its body breaks off before its end.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/settlements (the `ListSettlements` operationId).
+func (c *ClientWithResponses) ListSettlementsWithResponse(ctx context.Context, params *ListSettlementsParams, reqEditors ...RequestEditorFn) (*ListSettlementsResponse, error) {
+	rsp, err := c.ListSettlements(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSettlementsResponse(rsp)
 }
 
 // ParseListDisputesResponse parses an HTTP response from a ListDisputesWithResponse call
@@ -11090,6 +12542,150 @@ func ParseStreamAttemptResponse(rsp *http.Response) (*StreamAttemptResponse, err
 	return response, nil
 }
 
+// ParseListPayoutsResponse parses an HTTP response from a ListPayoutsWithResponse call
+func ParseListPayoutsResponse(rsp *http.Response) (*ListPayoutsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPayoutsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Payouts
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListPayoutsResponse200Headers
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReadPayoutResponse parses an HTTP response from a ReadPayoutWithResponse call
+func ParseReadPayoutResponse(rsp *http.Response) (*ReadPayoutResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReadPayoutResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Payout
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ReadPayoutResponse200Headers
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListReconciliationsResponse parses an HTTP response from a ListReconciliationsWithResponse call
+func ParseListReconciliationsResponse(rsp *http.Response) (*ListReconciliationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListReconciliationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Reconciliations
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListReconciliationsResponse200Headers
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListRefundsResponse parses an HTTP response from a ListRefundsWithResponse call
 func ParseListRefundsResponse(rsp *http.Response) (*ListRefundsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -11165,6 +12761,55 @@ func ParseReadRefundResponse(rsp *http.Response) (*ReadRefundResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers ReadRefundResponse200Headers
+		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XContentTypeOptions = value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestID = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListSettlementsResponse parses an HTTP response from a ListSettlementsWithResponse call
+func ParseListSettlementsResponse(rsp *http.Response) (*ListSettlementsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSettlementsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Settlements
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListSettlementsResponse200Headers
 		if values := rsp.Header.Values("X-Content-Type-Options"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Content-Type-Options", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {

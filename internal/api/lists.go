@@ -17,6 +17,10 @@ type Lists interface {
 	Attempts(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.View], error)
 	Refunds(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.Refund], error)
 	Disputes(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.Dispute], error)
+	Settlements(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.Settlement], error)
+	Payouts(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[payment.Payout], error)
+	Payout(ctx context.Context, actor authz.Actor, id payment.PayoutID) (payment.Payout, error)
+	Reconciliations(ctx context.Context, actor authz.Actor, q lists.Query) (lists.Page[lists.Reconciliation], error)
 }
 
 // ListOrders handles GET /v1/orders.

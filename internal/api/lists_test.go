@@ -87,14 +87,38 @@ func (d *drawer) DisputesDue(ctx context.Context, q lists.Query) ([]payment.Disp
 	return d.Disputes(ctx, q)
 }
 
+func (d *drawer) Settlements(_ context.Context, q lists.Query) ([]payment.Settlement, error) {
+	return []payment.Settlement{settlement()}, d.ask(q)
+}
+
+func (d *drawer) Payouts(_ context.Context, q lists.Query) ([]payment.Payout, error) {
+	return []payment.Payout{payout()}, d.ask(q)
+}
+
+func (*drawer) Payout(_ context.Context, id payment.PayoutID) (payment.Payout, error) {
+	if id != payoutID {
+		return payment.Payout{}, payment.ErrPayoutNotFound
+	}
+	return payout(), nil
+}
+
+func (d *drawer) Reconciliations(_ context.Context, q lists.Query) ([]lists.Reconciliation, error) {
+	return []lists.Reconciliation{reconciliation()}, d.ask(q)
+}
+
 func newDrawer(t *testing.T, d *drawer, change ...func(*api.Options)) *bench {
 	t.Helper()
 	return newBench(t, append(change, func(o *api.Options) { o.Lists = lists.New(d) })...)
 }
 
-func allLists() []string {
+func allLists() []string { return append(userLists(), bookLists()...) }
+
+// userLists are the lists of things of users, bookLists those of the merchant's books.
+func userLists() []string {
 	return []string{"/v1/orders", "/v1/payment-attempts", "/v1/refunds", "/v1/disputes"}
 }
+
+func bookLists() []string { return []string{"/v1/settlements", "/v1/payouts", "/v1/reconciliations"} }
 
 // Items are as the single reads show them.
 func TestListsShowWhatReadsShow(t *testing.T) {
@@ -150,11 +174,18 @@ func TestListsRefuse(t *testing.T) {
 	d := &drawer{}
 	b := newDrawer(t, d)
 	for _, path := range allLists() {
-		for query, want := range map[string]string{
-			"?state=paid": "400 malformed-request", "?status=nonsense": "422 validation-failed", "?user_id=u1&user_id=u2": "400 malformed-request",
+		wants := map[string]string{
+			"?state=paid": "400 malformed-request", "?user_id=u1&user_id=u2": "400 malformed-request",
 			"?=": "400 malformed-request", "?%ff=1": "400 malformed-request", "?limit=1000": "422 validation-failed", "?cursor=AAAA": "422 validation-failed",
-			"?created_from=2026": "422 validation-failed", "?amount_min=x&currency=x": "422 validation-failed", "?%zz": "400 malformed-request",
-		} {
+			"?created_from=2026": "422 validation-failed", "?%zz": "400 malformed-request",
+		}
+		if path != "/v1/reconciliations" {
+			wants["?amount_min=x&currency=x"] = "422 validation-failed"
+		}
+		if path != "/v1/settlements" {
+			wants["?status=nonsense"] = "422 validation-failed"
+		}
+		for query, want := range wants {
 			status, code, _ := strings.Cut(want, " ")
 			got := b.send(http.MethodGet, path+query, "", asService)
 			require.Equal(t, status, strconv.Itoa(got.StatusCode), path+query)
@@ -165,6 +196,12 @@ func TestListsRefuse(t *testing.T) {
 		}
 	}
 	b.send(http.MethodGet, "/v1/orders?stage=final", "", asService).is(t, 400, "malformed-request")
+	for _, query := range []string{"settlements?status=paid", "settlements?updated_from=2026-03-01T00:00:00Z", "payouts?kind=capture", "payouts?user_id=u1", "reconciliations?amount_min=1"} {
+		b.send(http.MethodGet, "/v1/"+query, "", asService).is(t, 400, "malformed-request")
+	}
+	for _, query := range []string{"kind=tip", "payout_id=po_1", "payment_attempt_id=1"} {
+		b.send(http.MethodGet, "/v1/settlements?"+query, "", asService).is(t, 422, "validation-failed")
+	}
 	require.Zero(t, d.reads())
 }
 
@@ -180,6 +217,10 @@ func TestListRoles(t *testing.T) {
 				got := b.send(http.MethodGet, path, "", "Authorization: Bearer "+who, "Accept: "+accept)
 				require.Equal(t, want, got.StatusCode, "%s %s %s", who, path, accept)
 			}
+		}
+		if slices.Contains(bookLists(), path) {
+			b.send(http.MethodGet, path, "", asService, "On-Behalf-Of: u1").is(t, 403, "forbidden")
+			continue
 		}
 		b.send(http.MethodGet, path+"?user_id=u2", "", asService, "On-Behalf-Of: u1").is(t, 403, "forbidden")
 		reads := d.reads()
@@ -257,6 +298,8 @@ func TestCSVIsSafe(t *testing.T) {
 		}
 		require.NotEmpty(t, rows)
 	}
+	_, rows = table("/v1/payouts")
+	require.Equal(t, "-19.11", rows[0]["amount_major"])
 	_, rows = table("/v1/refunds")
 	require.Equal(t, "2", rows[0]["reason"])
 }

@@ -31,6 +31,7 @@ func (r response) VisitCancelAttemptResponse(w http.ResponseWriter) error   { re
 func (r response) VisitCreateRefundResponse(w http.ResponseWriter) error    { return r.send(w) }
 func (r response) VisitReadRefundResponse(w http.ResponseWriter) error      { return r.send(w) }
 func (r response) VisitReadDisputeResponse(w http.ResponseWriter) error     { return r.send(w) }
+func (r response) VisitReadPayoutResponse(w http.ResponseWriter) error      { return r.send(w) }
 
 func (r response) VisitListEndpointsResponse(w http.ResponseWriter) error  { return r.send(w) }
 func (r response) VisitListDeliveriesResponse(w http.ResponseWriter) error { return r.send(w) }
@@ -106,6 +107,9 @@ func (f writes) VisitListOrdersResponse(w http.ResponseWriter) error          { 
 func (f writes) VisitListPaymentAttemptsResponse(w http.ResponseWriter) error { return f(w) }
 func (f writes) VisitListRefundsResponse(w http.ResponseWriter) error         { return f(w) }
 func (f writes) VisitListDisputesResponse(w http.ResponseWriter) error        { return f(w) }
+func (f writes) VisitListSettlementsResponse(w http.ResponseWriter) error     { return f(w) }
+func (f writes) VisitListPayoutsResponse(w http.ResponseWriter) error         { return f(w) }
+func (f writes) VisitListReconciliationsResponse(w http.ResponseWriter) error { return f(w) }
 
 func (f writes) VisitReadAttemptResponse(w http.ResponseWriter) error   { return f(w) }
 func (f writes) VisitReadEventsResponse(w http.ResponseWriter) error    { return f(w) }

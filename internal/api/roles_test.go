@@ -134,6 +134,10 @@ func TestRoles(t *testing.T) {
 		"GET /v1/refunds ":                             {service, support, admin},
 		"GET /v1/disputes?status=open ":                {service, support, admin},
 		"GET /v1/disputes/" + disputeID.String() + " ": {service, support, admin},
+		"GET /v1/settlements?kind=refund ":             {service, support, admin},
+		"GET /v1/payouts?status=paid ":                 {service, support, admin},
+		"GET /v1/payouts/" + payoutID.String() + " ":   {service, support, admin},
+		"GET /v1/reconciliations ":                     {service, support, admin},
 	} {
 		line := strings.SplitN(call, " ", 3)
 		for _, who := range []string{customer, stranger, service, support, admin, own, other} {

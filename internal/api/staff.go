@@ -77,7 +77,7 @@ func actionOf(op *contract.Operation) support.Action {
 
 // target returns the kind and the id of the object that a path names.
 func target(c echo.Context) (kind, id string) {
-	kinds := map[string]string{"order_id": "order", "payment_attempt_id": "attempt", "refund_id": "refund", "endpoint": "endpoint"}
+	kinds := map[string]string{"order_id": "order", "payment_attempt_id": "attempt", "refund_id": "refund", "payout_id": "payout", "endpoint": "endpoint"}
 	for _, name := range c.ParamNames() {
 		if kinds[name] != "" {
 			return kinds[name], PathParam(c, name)

@@ -157,7 +157,7 @@ func (a Actor) Unseen(err error) error {
 	if a.OnlyAttempt == nil && a.Has(payment.RoleService, payment.RoleSupport, payment.RoleAdmin) {
 		return err
 	}
-	for _, missing := range []error{payment.ErrOrderNotFound, payment.ErrAttemptNotFound, payment.ErrRefundNotFound, payment.ErrDisputeNotFound} {
+	for _, missing := range []error{payment.ErrOrderNotFound, payment.ErrAttemptNotFound, payment.ErrRefundNotFound, payment.ErrDisputeNotFound, payment.ErrPayoutNotFound} {
 		if errors.Is(err, missing) {
 			return payment.ErrForbidden
 		}

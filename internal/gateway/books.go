@@ -23,6 +23,14 @@ type Books interface {
 	Entries(ctx context.Context, in Span, take func(Entry) error) error
 }
 
+// Payouts are a provider's own list of an account's payouts. Books may implement it beside [Books]. Where they do not, a payout is known
+// only by its id in the entries.
+type Payouts interface {
+	// Payouts passes the payouts that were created in a span to take, as they are now, as Books.Entries does entries. It leaves the
+	// account out.
+	Payouts(ctx context.Context, in Span, take func(payment.PayoutReport) error) error
+}
+
 // ErrUnreadable is wrapped by the error of a list that was passed on except for unreadable entries. Reading it again
 // would give the same result.
 var ErrUnreadable = errors.New("the provider lists what can't be read")

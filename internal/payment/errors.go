@@ -27,6 +27,8 @@ var (
 	ErrRefundNotFound = errors.New("refund not found")
 	// ErrDisputeNotFound is returned when the dispute does not exist.
 	ErrDisputeNotFound = errors.New("dispute not found")
+	// ErrPayoutNotFound is returned when the payout does not exist.
+	ErrPayoutNotFound = errors.New("payout not found")
 	// ErrOrderExists is returned when the order's id is taken by an order with other content or of
 	// another user.
 	ErrOrderExists = errors.New("order exists")

@@ -44,6 +44,8 @@ type (
 	EventID uuid.UUID
 	// DiscrepancyID names a discrepancy.
 	DiscrepancyID uuid.UUID
+	// PayoutID names a payout.
+	PayoutID uuid.UUID
 )
 
 // String returns the canonical form, 36 characters.
@@ -63,6 +65,9 @@ func (id EventID) String() string { return uuid.UUID(id).String() }
 
 // String returns the canonical form, 36 characters.
 func (id DiscrepancyID) String() string { return uuid.UUID(id).String() }
+
+// String returns the canonical form, 36 characters.
+func (id PayoutID) String() string { return uuid.UUID(id).String() }
 
 // ParseAttemptID reads the canonical form. It returns ErrAttemptNotFound for anything else.
 func ParseAttemptID(s string) (AttemptID, error) {
@@ -96,6 +101,15 @@ func ParseDisputeID(s string) (DisputeID, error) {
 		return DisputeID{}, ErrDisputeNotFound
 	}
 	return DisputeID(id), nil
+}
+
+// ParsePayoutID is ParseAttemptID for payouts; it returns ErrPayoutNotFound.
+func ParsePayoutID(s string) (PayoutID, error) {
+	id, err := uuid.Parse(s)
+	if err != nil || len(s) != 36 {
+		return PayoutID{}, ErrPayoutNotFound
+	}
+	return PayoutID(id), nil
 }
 
 // ParseDiscrepancyID is ParseAttemptID for discrepancies; it returns ErrDiscrepancyNotFound.

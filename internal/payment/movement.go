@@ -20,6 +20,14 @@ const (
 	MovementChargebackReversal MovementKind = "chargeback_reversal"
 )
 
+// MovementKinds are the kinds of money movements.
+func MovementKinds() []MovementKind {
+	return []MovementKind{
+		MovementAuthorization, MovementRelease, MovementCapture, MovementCaptureReversal, MovementRefund, MovementRefundReversal, MovementChargeback,
+		MovementChargebackReversal,
+	}
+}
+
 // MovementSource is where a movement comes from.
 type MovementSource string
 

@@ -1,6 +1,11 @@
 package payment
 
-import "time"
+import (
+	"crypto/sha256"
+	"time"
+
+	"github.com/google/uuid"
+)
 
 // Settlement is an entry of a provider's books for a movement: its cost and its payout. It moves no money. After it is
 // stored, only an empty payout is ever filled.
@@ -18,9 +23,43 @@ type Settlement struct {
 	// Fee is the provider's fee. Net is the change of the account's balance, negative where money was taken. Each is nil
 	// where not stated.
 	Fee, Net *Money
-	// PayoutID is empty while it is in no payout.
+	// PayoutID is the provider's id of the payout, empty while it is in no payout. Payout is our id, zero where it was not read.
 	PayoutID string
+	Payout   PayoutID
 	// At is the provider's clock, zero if it gave no time.
 	At         time.Time
 	RecordedAt time.Time
+}
+
+// SettlementID names a settlement. It is derived from the account and the entry's id.
+type SettlementID uuid.UUID
+
+// String returns the canonical form, 36 characters.
+func (id SettlementID) String() string { return uuid.UUID(id).String() }
+
+// ID is the id of the settlement, a version 8 UUID. The storage computes it, too.
+func (s Settlement) ID() SettlementID {
+	sum := sha256.Sum256([]byte(s.Account + " " + s.EntryID))
+	id := SettlementID(sum[:16])
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+	return id
+}
+
+// BookedAt is the provider's time of the entry, or the time at which it was recorded. It never changes.
+func (s Settlement) BookedAt() time.Time {
+	if s.At.IsZero() {
+		return s.RecordedAt
+	}
+	return s.At
+}
+
+// BalanceCurrency is the currency of Fee and Net, empty where neither is stated.
+func (s Settlement) BalanceCurrency() Currency {
+	switch {
+	case s.Net != nil:
+		return s.Net.Currency
+	case s.Fee != nil:
+		return s.Fee.Currency
+	}
+	return ""
 }

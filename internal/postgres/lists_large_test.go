@@ -135,6 +135,8 @@ func listOf(ctx context.Context, db dbsqlc.DBTX, q lists.Query) (err error) {
 			BeforeAt: q.Before.At, BeforeID: before, UntilAt: q.Until.At, UntilID: until, CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo, UpdatedFrom: q.UpdatedFrom,
 			UpdatedTo: q.UpdatedTo, UserID: user, Account: q.Account, Currency: currency, AnyAmount: q.AnyAmount(), AmountMin: q.AmountMin, AmountMax: q.AmountMax, Status: q.Status, Most: most,
 		})
+	case lists.Settlements, lists.Payouts, lists.Reconciliations:
+		panic("these are of no user")
 	}
 	return err
 }

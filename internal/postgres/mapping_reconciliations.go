@@ -1,11 +1,14 @@
 package postgres
 
 import (
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/internal/backoffice/lists"
 	"github.com/paylatch/paylatch/internal/ledger/reconcile"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
@@ -66,18 +69,41 @@ func amountText(m *payment.Money, before string) (amount, currency string) {
 func settlementsFromRows(rows []*dbsqlc.Settlements) []payment.Settlement {
 	all := make([]payment.Settlement, 0, len(rows))
 	for _, r := range rows {
-		s := payment.Settlement{
-			Account: r.Account, EntryID: r.EntryID, OrderID: payment.OrderID(r.OrderID), AttemptID: payment.AttemptID(r.AttemptID),
-			Kind: payment.MovementKind(r.Kind), MovementID: r.MovementID, Payment: r.Payment,
-			Money: payment.Money{Minor: r.Amount, Currency: payment.Currency(r.Currency)}, PayoutID: r.PayoutID, At: orZero(r.At), RecordedAt: r.RecordedAt,
-		}
-		if r.Fee != nil {
-			s.Fee = &payment.Money{Minor: *r.Fee, Currency: payment.Currency(r.BalanceCurrency)}
-		}
-		if r.Net != nil {
-			s.Net = &payment.Money{Minor: *r.Net, Currency: payment.Currency(r.BalanceCurrency)}
-		}
-		all = append(all, s)
+		all = append(all, settlementFromRow(r))
 	}
 	return all
+}
+
+func settlementFromRow(r *dbsqlc.Settlements) payment.Settlement {
+	s := payment.Settlement{
+		Account: r.Account, EntryID: r.EntryID, OrderID: payment.OrderID(r.OrderID), AttemptID: payment.AttemptID(r.AttemptID),
+		Kind: payment.MovementKind(r.Kind), MovementID: r.MovementID, Payment: r.Payment,
+		Money: payment.Money{Minor: r.Amount, Currency: payment.Currency(r.Currency)}, PayoutID: r.PayoutID, At: orZero(r.At), RecordedAt: r.RecordedAt,
+	}
+	if r.Fee != nil {
+		s.Fee = &payment.Money{Minor: *r.Fee, Currency: payment.Currency(r.BalanceCurrency)}
+	}
+	if r.Net != nil {
+		s.Net = &payment.Money{Minor: *r.Net, Currency: payment.Currency(r.BalanceCurrency)}
+	}
+	return s
+}
+
+// reconciliationFromRow is a run as lists show it.
+func reconciliationFromRow(row *dbsqlc.ReconciliationsListRow) (lists.Reconciliation, error) {
+	r := &row.Reconciliations
+	out := lists.Reconciliation{
+		ID: r.ReconciliationID, Account: r.Account, From: r.FromAt, To: r.ToAt, Source: r.Source, By: r.StartedBy, Reason: r.Reason,
+		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Failure: r.Failure, Status: lists.RunFailed,
+	}
+	switch {
+	case r.FinishedAt != nil:
+		out.Status = lists.RunFinished
+	case row.Running:
+		out.Status = lists.RunRunning
+	}
+	if err := json.Unmarshal(r.Counts, &out.Counts); err != nil {
+		return out, fmt.Errorf("read the counts of run %s: %w", r.ReconciliationID, err)
+	}
+	return out, nil
 }

@@ -90,6 +90,16 @@ func (s *ListStore) reach(ctx context.Context, db dbsqlc.DBTX, q lists.Query, it
 			return lists.Place{}, err
 		}
 		at, id = row.OpenedAt, row.DisputeID
+	case lists.Settlements:
+		row, err := s.q.SettlementsReach(ctx, db, &dbsqlc.SettlementsReachParams{
+			BeforeAt: q.Before.At, BeforeID: uuidOf(q.Before.ID), CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo, Skipped: items - 1,
+		})
+		if err != nil {
+			return lists.Place{}, err
+		}
+		at, id = row.BookedAt, row.SettlementID
+	case lists.Payouts, lists.Reconciliations: // are read without Reach
+		return lists.Place{}, nil
 	}
 	return lists.Place{At: at, ID: id.String()}, nil
 }

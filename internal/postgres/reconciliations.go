@@ -127,16 +127,6 @@ func (s *Store) Recorded(ctx context.Context, ids []payment.AttemptID) (map[paym
 	return there, err
 }
 
-// SettlementsSave implements reconcile.Store.
-func (s *Store) SettlementsSave(ctx context.Context, all []payment.Settlement) error {
-	return s.inTx(ctx, func(ctx context.Context, tx *txn) error {
-		if err := tx.q.SettlementsSave(ctx, tx, settlementsSaveParams(all)); err != nil {
-			return fmt.Errorf("insert %d settlements: %w", len(all), err)
-		}
-		return nil
-	})
-}
-
 // Unsettled implements reconcile.Store.
 func (s *Store) Unsettled(ctx context.Context, account string, from, to time.Time, after payment.AttemptID, limit int) ([]payment.AttemptID, error) {
 	var ids []payment.AttemptID

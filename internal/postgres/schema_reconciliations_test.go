@@ -7,8 +7,35 @@ func reconciliationPromises() []promise {
 	settled := func(changes string) string {
 		return another("settlements", `{"entry_id": "e2"`+changes+`}`)
 	}
+	paid := func(changes string) string {
+		return another("payouts", `{"payout_id": ":f2", "provider_payout_id": "po_2"`+changes+`}`)
+	}
 	const set = `UPDATE settlements SET `
 	return []promise{
+		{
+			name: "a payout's id is taken once", breaks: paid(`, "payout_id": ":f1"`),
+			code: unique, constraint: "payouts_pkey", allowed: paid(""),
+		},
+		{
+			name: "a provider's payout is one row", breaks: paid(`, "provider_payout_id": "po_1"`),
+			code: unique, constraint: "payouts_once", allowed: paid(`, "provider_payout_id": "po_1", "account": "other"`),
+		},
+		{
+			name: "a payout has a name", breaks: paid(`, "provider_payout_id": ""`),
+			code: check, constraint: "payouts_named", allowed: paid(""),
+		},
+		{
+			name: "a payout's status is a known one", breaks: paid(`, "status": "lost"`),
+			code: check, constraint: "payouts_status_known", allowed: paid(`, "status": "paid"`),
+		},
+		{
+			name: "a payout's version counts from 1", breaks: paid(`, "version": 0`),
+			code: check, constraint: "payouts_version_positive", allowed: paid(`, "version": 1`),
+		},
+		{
+			name: "a payout's amount has a currency", breaks: paid(`, "amount": 5`),
+			code: check, constraint: "payouts_money", allowed: paid(`, "amount": 5, "currency": "EUR"`),
+		},
 		{
 			name: "a run's id is taken once", breaks: run(`, "reconciliation_id": ":f1"`),
 			code: unique, constraint: "reconciliations_pkey", allowed: run(""),

@@ -134,6 +134,7 @@ INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_disput
 	VALUES ('o1', ':f1', ':a1', 'acc', 'dp_1', 'open', 500, 'EUR', 1, now(), now());
 INSERT INTO dispute_moves (order_id, attempt_id, account, dispute, number, kind, amount, currency, recorded_at)
 	VALUES ('o1', ':a1', 'acc', 'dp_1', 1, 'chargeback', 500, 'EUR', now());
+INSERT INTO payouts (payout_id, account, provider_payout_id, created_at, updated_at) VALUES (':f1', 'acc', 'po_1', now(), now());
 INSERT INTO reconciliations (reconciliation_id, account, from_at, to_at, source, started_by, started_at, touched_at)
 	VALUES (':f1', 'acc', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', 'books', 'daily', now(), now());
 INSERT INTO search_orders VALUES ('o1', now(), '{=o1}');

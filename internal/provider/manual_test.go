@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/provider/kit"
 )
@@ -25,7 +26,7 @@ const manual = "../../docs/reference/providers"
 // charge, which the adapters' own tests compare with their requests, and the records that are read.
 func TestManualSaysWhatAdaptersDo(t *testing.T) {
 	t.Parallel()
-	parts := map[string]map[string]string{manual + ".md": {"records": records(), "shown": shown(t)}}
+	parts := map[string]map[string]string{manual + ".md": {"records": records(t), "shown": shown(t)}}
 	for name, tables := range carries() {
 		parts[filepath.Join(manual, name+".md")] = map[string]string{"carries": tables}
 	}
@@ -53,9 +54,10 @@ func TestManualSaysWhatAdaptersDo(t *testing.T) {
 }
 
 // records returns the table of each kind's records.
-func records() string {
+func records(t *testing.T) string {
+	t.Helper()
 	var b strings.Builder
-	b.WriteString("| adapter | books | may lack new entries for | event list | statement |\n|---|---|---|---|---|\n")
+	b.WriteString("| adapter | books | may lack new entries for | payouts | event list | statement |\n|---|---|---|---|---|---|\n")
 	adapters := provider.Adapters()
 	has := map[bool]string{true: "yes", false: "–"}
 	for _, kind := range slices.Sorted(maps.Keys(adapters)) {
@@ -63,7 +65,13 @@ func records() string {
 		if a.New == nil {
 			continue
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", kind, has[a.Books != nil], lagOf(a), has[a.Events != nil], has[a.Statement != nil])
+		lists := false
+		if a.Books != nil {
+			books, err := a.Books(kit.Settings{Params: map[string]string{"lists": "both"}})
+			require.NoError(t, err, kind)
+			_, lists = books.(gateway.Payouts)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", kind, has[a.Books != nil], lagOf(a), has[lists], has[a.Events != nil], has[a.Statement != nil])
 	}
 	return b.String()
 }

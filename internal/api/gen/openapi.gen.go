@@ -301,6 +301,36 @@ func (e PayInitiator) Valid() bool {
 	}
 }
 
+// Defines values for PayoutStatus.
+const (
+	PayoutStatusCanceled    PayoutStatus = "canceled"
+	PayoutStatusFailed      PayoutStatus = "failed"
+	PayoutStatusInTransit   PayoutStatus = "in_transit"
+	PayoutStatusLessThanNil PayoutStatus = "<nil>"
+	PayoutStatusPaid        PayoutStatus = "paid"
+	PayoutStatusPending     PayoutStatus = "pending"
+)
+
+// Valid indicates whether the value is a known member of the PayoutStatus enum.
+func (e PayoutStatus) Valid() bool {
+	switch e {
+	case PayoutStatusCanceled:
+		return true
+	case PayoutStatusFailed:
+		return true
+	case PayoutStatusInTransit:
+		return true
+	case PayoutStatusLessThanNil:
+		return true
+	case PayoutStatusPaid:
+		return true
+	case PayoutStatusPending:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProviderPaymentStatus.
 const (
 	ProviderPaymentStatusAuthorized ProviderPaymentStatus = "authorized"
@@ -361,6 +391,48 @@ func (e ReadinessChecks) Valid() bool {
 	case ReadinessChecksFailed:
 		return true
 	case ReadinessChecksOk:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReconciliationSource.
+const (
+	ReconciliationSourceBooks  ReconciliationSource = "books"
+	ReconciliationSourceFile   ReconciliationSource = "file"
+	ReconciliationSourcePerson ReconciliationSource = "person"
+)
+
+// Valid indicates whether the value is a known member of the ReconciliationSource enum.
+func (e ReconciliationSource) Valid() bool {
+	switch e {
+	case ReconciliationSourceBooks:
+		return true
+	case ReconciliationSourceFile:
+		return true
+	case ReconciliationSourcePerson:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReconciliationStatus.
+const (
+	ReconciliationStatusFailed   ReconciliationStatus = "failed"
+	ReconciliationStatusFinished ReconciliationStatus = "finished"
+	ReconciliationStatusRunning  ReconciliationStatus = "running"
+)
+
+// Valid indicates whether the value is a known member of the ReconciliationStatus enum.
+func (e ReconciliationStatus) Valid() bool {
+	switch e {
+	case ReconciliationStatusFailed:
+		return true
+	case ReconciliationStatusFinished:
+		return true
+	case ReconciliationStatusRunning:
 		return true
 	default:
 		return false
@@ -439,6 +511,42 @@ func (e ReportAttemptOutcome) Valid() bool {
 	case ReportAttemptOutcomeAbandoned:
 		return true
 	case ReportAttemptOutcomeNotStarted:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SettlementKind.
+const (
+	SettlementKindAuthorization      SettlementKind = "authorization"
+	SettlementKindCapture            SettlementKind = "capture"
+	SettlementKindCaptureReversal    SettlementKind = "capture_reversal"
+	SettlementKindChargeback         SettlementKind = "chargeback"
+	SettlementKindChargebackReversal SettlementKind = "chargeback_reversal"
+	SettlementKindRefund             SettlementKind = "refund"
+	SettlementKindRefundReversal     SettlementKind = "refund_reversal"
+	SettlementKindRelease            SettlementKind = "release"
+)
+
+// Valid indicates whether the value is a known member of the SettlementKind enum.
+func (e SettlementKind) Valid() bool {
+	switch e {
+	case SettlementKindAuthorization:
+		return true
+	case SettlementKindCapture:
+		return true
+	case SettlementKindCaptureReversal:
+		return true
+	case SettlementKindChargeback:
+		return true
+	case SettlementKindChargebackReversal:
+		return true
+	case SettlementKindRefund:
+		return true
+	case SettlementKindRefundReversal:
+		return true
+	case SettlementKindRelease:
 		return true
 	default:
 		return false
@@ -1088,7 +1196,8 @@ type Event struct {
 
 	// Type `payment_attempt.authorized`, `payment_attempt.succeeded`, `payment_attempt.failed`, `payment_attempt.updated`, `order.paid`,
 	// `order.cancelled`, `refund.succeeded`, `refund.failed`, `dispute.opened`, `dispute.updated`, `dispute.won`, `dispute.lost`,
-	// `discrepancy.opened` or `discrepancy.resolved`. Ignore types that you don't know.
+	// `discrepancy.opened`, `discrepancy.resolved`, `settlement.recorded`, `payout.paid` or `payout.failed`. Ignore types that you don't
+	// know.
 	Type      string `json:"type"`
 	CreatedAt Micros `json:"created_at"`
 
@@ -1522,6 +1631,42 @@ type PaymentMethod struct {
 	Type *string `json:"type,omitempty"`
 }
 
+// Payout defines model for Payout.
+type Payout struct {
+	PayoutID         string `json:"payout_id"`
+	Account          string `json:"account"`
+	ProviderPayoutID string `json:"provider_payout_id"`
+
+	// Amount The amount that the provider states. Negative if the provider took it from the bank account. Null if only entries of the books
+	// name the payout. In this case `currency`, `status` and `arrives_on` are null, too.
+	Amount   *int64  `json:"amount"`
+	Currency *string `json:"currency"`
+
+	// Status A `paid` payout may still fail, if the bank returns the money. `failed` and `canceled` are final.
+	Status *PayoutStatus `json:"status"`
+
+	// ArrivesOn The day on which the bank has the money, as the provider states it: YYYY-MM-DD.
+	ArrivesOn *string `json:"arrives_on"`
+
+	// Entries The number of settlements in the payout.
+	Entries int64 `json:"entries"`
+
+	// Unexplained `amount` less the `net` of all settlements in the payout's currency. 0 if the settlements explain the payout to the minor unit.
+	// Null if the provider does not state the amount. Fees of the account and payments of other systems are not settlements.
+	Unexplained *int64 `json:"unexplained"`
+}
+
+// PayoutStatus A `paid` payout may still fail, if the bank returns the money. `failed` and `canceled` are final.
+type PayoutStatus string
+
+// Payouts defines model for Payouts.
+type Payouts struct {
+	Items []Payout `json:"items"`
+
+	// NextCursor Null on the last page.
+	NextCursor *string `json:"next_cursor"`
+}
+
 // Problem A problem document of RFC 9457.
 type Problem struct {
 	// Type The address of the page about the code.
@@ -1596,6 +1741,55 @@ type ReadinessStatus string
 
 // ReadinessChecks defines model for Readiness.Checks.
 type ReadinessChecks string
+
+// Reconciliation defines model for Reconciliation.
+type Reconciliation struct {
+	ReconciliationID string `json:"reconciliation_id"`
+	Account          string `json:"account"`
+
+	// From The beginning of the span.
+	From Micros `json:"from"`
+
+	// To The end of the span.
+	To Micros `json:"to"`
+
+	// Source The entries were read from the books by a call, or from a file. `person` means that a person compared by hand.
+	Source ReconciliationSource `json:"source"`
+
+	// StartedBy `daily` for the service's own run, else the person.
+	StartedBy string `json:"started_by"`
+
+	// Status Only a `finished` run has compared its whole span. A run that was killed becomes `failed` after 15 minutes.
+	Status     ReconciliationStatus `json:"status"`
+	StartedAt  Micros               `json:"started_at"`
+	FinishedAt *Micros              `json:"finished_at"`
+
+	// Differences The number of entries and payments that were not recorded here as in the books, or that the books do not have.
+	Differences int `json:"differences"`
+
+	// Counts The results of the entries, and of the payments without an entry.
+	Counts map[string]int `json:"counts"`
+
+	// Failure Why the run has no end; of a finished run, which entries could not be read.
+	Failure *string `json:"failure"`
+
+	// Reason Why a person compared by hand.
+	Reason *string `json:"reason"`
+}
+
+// ReconciliationSource The entries were read from the books by a call, or from a file. `person` means that a person compared by hand.
+type ReconciliationSource string
+
+// ReconciliationStatus Only a `finished` run has compared its whole span. A run that was killed becomes `failed` after 15 minutes.
+type ReconciliationStatus string
+
+// Reconciliations defines model for Reconciliations.
+type Reconciliations struct {
+	Items []Reconciliation `json:"items"`
+
+	// NextCursor Null on the last page.
+	NextCursor *string `json:"next_cursor"`
+}
 
 // Redeliver defines model for Redeliver.
 type Redeliver struct {
@@ -1713,6 +1907,51 @@ type SavedPaymentMethod struct {
 
 	// Expires The last month in which the payment method is valid, as YYYY-MM; null if not known.
 	Expires *string `json:"expires"`
+}
+
+// Settlement defines model for Settlement.
+type Settlement struct {
+	SettlementID     string `json:"settlement_id"`
+	Account          string `json:"account"`
+	PaymentAttemptID string `json:"payment_attempt_id"`
+
+	// ProviderPaymentID The payment as the books name it.
+	ProviderPaymentID *string `json:"provider_payment_id"`
+
+	// Kind The kind of the movement of money.
+	Kind SettlementKind `json:"kind"`
+
+	// Amount The amount of the movement, never negative.
+	Amount int64 `json:"amount"`
+
+	// Fee The provider's fee in `balance_currency`. Negative if a fee was given back; null if the books do not state it.
+	Fee *int64 `json:"fee"`
+
+	// Net The change of the account's balance in `balance_currency`. Negative if money was taken from it; null if the books do not state it.
+	Net *int64 `json:"net"`
+
+	// Currency The currency of the amount.
+	Currency string `json:"currency"`
+
+	// BalanceCurrency The currency of `fee` and `net`. It differs from `currency` if the provider exchanged the money. Null without both.
+	BalanceCurrency *string `json:"balance_currency"`
+
+	// PayoutID The payout that has the entry; null before the payout, or if the books do not name it.
+	PayoutID *string `json:"payout_id"`
+
+	// BookedAt The provider's time of the entry, or the time at which the entry was recorded here if the books state no time.
+	BookedAt Micros `json:"booked_at"`
+}
+
+// SettlementKind The kind of the movement of money.
+type SettlementKind string
+
+// Settlements defines model for Settlements.
+type Settlements struct {
+	Items []Settlement `json:"items"`
+
+	// NextCursor Null on the last page.
+	NextCursor *string `json:"next_cursor"`
 }
 
 // Supersedes The order's live attempt that began outside paylatch. Its customer has abandoned it. paylatch first reports it as abandoned. If the
@@ -2292,6 +2531,9 @@ type OptionalIdempotencyKey = string
 // OrderID defines model for OrderID.
 type OrderID = string
 
+// PayoutID defines model for PayoutID.
+type PayoutID = string
+
 // Prefer defines model for Prefer.
 type Prefer = string
 
@@ -2855,6 +3097,81 @@ type StreamAttemptParams struct {
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
 }
 
+// ListPayoutsParams defines parameters for ListPayouts.
+type ListPayoutsParams struct {
+	// Status Only payouts with this status.
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+
+	// Account Only items at this account.
+	Account *ListAccount `form:"account,omitempty" json:"account,omitempty"`
+
+	// Currency Only items in this currency.
+	Currency *ListCurrency `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// AmountMin Only items of this amount or more, in minor units.
+	AmountMin *AmountMin `form:"amount_min,omitempty" json:"amount_min,omitempty"`
+
+	// AmountMax Only items of this amount or less, in minor units.
+	AmountMax *AmountMax `form:"amount_max,omitempty" json:"amount_max,omitempty"`
+
+	// CreatedFrom Only items that were created at this time or later.
+	CreatedFrom *CreatedFrom `form:"created_from,omitempty" json:"created_from,omitempty"`
+
+	// CreatedTo Only items that were created before this time.
+	CreatedTo *CreatedTo `form:"created_to,omitempty" json:"created_to,omitempty"`
+
+	// UpdatedFrom Only items whose last change was at this time or later.
+	UpdatedFrom *UpdatedFrom `form:"updated_from,omitempty" json:"updated_from,omitempty"`
+
+	// UpdatedTo Only items whose last change was before this time.
+	UpdatedTo *UpdatedTo `form:"updated_to,omitempty" json:"updated_to,omitempty"`
+
+	// Cursor The `next_cursor` of the previous page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The maximum number of items, 25 if absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// ReadPayoutParams defines parameters for ReadPayout.
+type ReadPayoutParams struct {
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// ListReconciliationsParams defines parameters for ListReconciliations.
+type ListReconciliationsParams struct {
+	// Status Only runs with this status.
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+
+	// Account Only items at this account.
+	Account *ListAccount `form:"account,omitempty" json:"account,omitempty"`
+
+	// CreatedFrom Only items that were created at this time or later.
+	CreatedFrom *CreatedFrom `form:"created_from,omitempty" json:"created_from,omitempty"`
+
+	// CreatedTo Only items that were created before this time.
+	CreatedTo *CreatedTo `form:"created_to,omitempty" json:"created_to,omitempty"`
+
+	// UpdatedFrom Only items whose last change was at this time or later.
+	UpdatedFrom *UpdatedFrom `form:"updated_from,omitempty" json:"updated_from,omitempty"`
+
+	// UpdatedTo Only items whose last change was before this time.
+	UpdatedTo *UpdatedTo `form:"updated_to,omitempty" json:"updated_to,omitempty"`
+
+	// Cursor The `next_cursor` of the previous page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The maximum number of items, 25 if absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
 // ListRefundsParams defines parameters for ListRefunds.
 type ListRefundsParams struct {
 	// Status Only refunds with this status.
@@ -2910,6 +3227,45 @@ type ReadRefundParams struct {
 	// `paylatch` and `provider`, and ids that begin with `cli:`, `staff:`, `policy:`, `provider:` or `key:`, are reserved: a user can't
 	// have such an id, here or in a token's `sub`. A token's `sub` can't begin with `erased-` either.
 	OnBehalfOf *OnBehalfOf `json:"On-Behalf-Of,omitempty"`
+
+	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
+	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
+}
+
+// ListSettlementsParams defines parameters for ListSettlements.
+type ListSettlementsParams struct {
+	// Account Only items at this account.
+	Account *ListAccount `form:"account,omitempty" json:"account,omitempty"`
+
+	// PayoutID Only settlements in this payout.
+	PayoutID *string `form:"payout_id,omitempty" json:"payout_id,omitempty"`
+
+	// PaymentAttemptID Only settlements of this attempt.
+	PaymentAttemptID *string `form:"payment_attempt_id,omitempty" json:"payment_attempt_id,omitempty"`
+
+	// Kind Only settlements of movements of this kind.
+	Kind *string `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Currency Only items in this currency.
+	Currency *ListCurrency `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// AmountMin Only items of this amount or more, in minor units.
+	AmountMin *AmountMin `form:"amount_min,omitempty" json:"amount_min,omitempty"`
+
+	// AmountMax Only items of this amount or less, in minor units.
+	AmountMax *AmountMax `form:"amount_max,omitempty" json:"amount_max,omitempty"`
+
+	// CreatedFrom Only items that were created at this time or later.
+	CreatedFrom *CreatedFrom `form:"created_from,omitempty" json:"created_from,omitempty"`
+
+	// CreatedTo Only items that were created before this time.
+	CreatedTo *CreatedTo `form:"created_to,omitempty" json:"created_to,omitempty"`
+
+	// Cursor The `next_cursor` of the previous page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The maximum number of items, 25 if absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// XRequestID 1 to 128 visible ASCII characters. The response and the log have this value. Any other value is replaced.
 	XRequestID *RequestID `json:"X-Request-Id,omitempty"`
@@ -3313,12 +3669,24 @@ type ServerInterface interface {
 	// StreamAttempt Follow an attempt
 	// (GET /v1/payment-attempts/{payment_attempt_id}/stream)
 	StreamAttempt(ctx echo.Context, paymentAttemptID AttemptID, params StreamAttemptParams) error
+	// ListPayouts List payouts
+	// (GET /v1/payouts)
+	ListPayouts(ctx echo.Context, params ListPayoutsParams) error
+	// ReadPayout Read a payout
+	// (GET /v1/payouts/{payout_id})
+	ReadPayout(ctx echo.Context, payoutID PayoutID, params ReadPayoutParams) error
+	// ListReconciliations List reconciliations
+	// (GET /v1/reconciliations)
+	ListReconciliations(ctx echo.Context, params ListReconciliationsParams) error
 	// ListRefunds List refunds
 	// (GET /v1/refunds)
 	ListRefunds(ctx echo.Context, params ListRefundsParams) error
 	// ReadRefund Read a refund
 	// (GET /v1/refunds/{refund_id})
 	ReadRefund(ctx echo.Context, refundID RefundID, params ReadRefundParams) error
+	// ListSettlements List settlements
+	// (GET /v1/settlements)
+	ListSettlements(ctx echo.Context, params ListSettlementsParams) error
 	// SupportAttempt Show the history of an attempt
 	// (GET /v1/support/attempts/{payment_attempt_id})
 	SupportAttempt(ctx echo.Context, paymentAttemptID AttemptID, params SupportAttemptParams) error
@@ -5186,6 +5554,231 @@ func (w *ServerInterfaceWrapper) StreamAttempt(ctx echo.Context) error {
 	return err
 }
 
+// ListPayouts converts echo context to params.
+func (w *ServerInterfaceWrapper) ListPayouts(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPayoutsParams
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", ctx.QueryParams(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter status: %s", err))
+	}
+
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", ctx.QueryParams(), &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter account: %s", err))
+	}
+
+	// ------------- Optional query parameter "currency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "currency", ctx.QueryParams(), &params.Currency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter currency: %s", err))
+	}
+
+	// ------------- Optional query parameter "amount_min" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "amount_min", ctx.QueryParams(), &params.AmountMin, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter amount_min: %s", err))
+	}
+
+	// ------------- Optional query parameter "amount_max" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "amount_max", ctx.QueryParams(), &params.AmountMax, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter amount_max: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_from", ctx.QueryParams(), &params.CreatedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_to", ctx.QueryParams(), &params.CreatedTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_to: %s", err))
+	}
+
+	// ------------- Optional query parameter "updated_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "updated_from", ctx.QueryParams(), &params.UpdatedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter updated_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "updated_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "updated_to", ctx.QueryParams(), &params.UpdatedTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter updated_to: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListPayouts(ctx, params)
+	return err
+}
+
+// ReadPayout converts echo context to params.
+func (w *ServerInterfaceWrapper) ReadPayout(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "payout_id" -------------
+	var payoutID PayoutID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "payout_id", ctx.Param("payout_id"), &payoutID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter payout_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReadPayoutParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReadPayout(ctx, payoutID, params)
+	return err
+}
+
+// ListReconciliations converts echo context to params.
+func (w *ServerInterfaceWrapper) ListReconciliations(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListReconciliationsParams
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", ctx.QueryParams(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter status: %s", err))
+	}
+
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", ctx.QueryParams(), &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter account: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_from", ctx.QueryParams(), &params.CreatedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_to", ctx.QueryParams(), &params.CreatedTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_to: %s", err))
+	}
+
+	// ------------- Optional query parameter "updated_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "updated_from", ctx.QueryParams(), &params.UpdatedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter updated_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "updated_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "updated_to", ctx.QueryParams(), &params.UpdatedTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter updated_to: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListReconciliations(ctx, params)
+	return err
+}
+
 // ListRefunds converts echo context to params.
 func (w *ServerInterfaceWrapper) ListRefunds(ctx echo.Context) error {
 	var err error
@@ -5361,6 +5954,111 @@ func (w *ServerInterfaceWrapper) ReadRefund(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ReadRefund(ctx, refundID, params)
+	return err
+}
+
+// ListSettlements converts echo context to params.
+func (w *ServerInterfaceWrapper) ListSettlements(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSettlementsParams
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", ctx.QueryParams(), &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter account: %s", err))
+	}
+
+	// ------------- Optional query parameter "payout_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "payout_id", ctx.QueryParams(), &params.PayoutID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter payout_id: %s", err))
+	}
+
+	// ------------- Optional query parameter "payment_attempt_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "payment_attempt_id", ctx.QueryParams(), &params.PaymentAttemptID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter payment_attempt_id: %s", err))
+	}
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", ctx.QueryParams(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter kind: %s", err))
+	}
+
+	// ------------- Optional query parameter "currency" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "currency", ctx.QueryParams(), &params.Currency, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter currency: %s", err))
+	}
+
+	// ------------- Optional query parameter "amount_min" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "amount_min", ctx.QueryParams(), &params.AmountMin, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter amount_min: %s", err))
+	}
+
+	// ------------- Optional query parameter "amount_max" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "amount_max", ctx.QueryParams(), &params.AmountMax, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter amount_max: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_from", ctx.QueryParams(), &params.CreatedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_to", ctx.QueryParams(), &params.CreatedTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_to: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "X-Request-Id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Request-Id")]; found {
+		var XRequestID RequestID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Request-Id, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", valueList[0], &XRequestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Request-Id: %s", err))
+		}
+
+		params.XRequestID = &XRequestID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListSettlements(ctx, params)
 	return err
 }
 
@@ -6413,8 +7111,12 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/refunds", wrapper.CreateRefund, options.OperationMiddlewares["createRefund"]...)
 	router.POST(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/report", wrapper.ReportAttempt, options.OperationMiddlewares["reportAttempt"]...)
 	router.GET(options.BaseURL+"/v1/payment-attempts/:payment_attempt_id/stream", wrapper.StreamAttempt, options.OperationMiddlewares["streamAttempt"]...)
+	router.GET(options.BaseURL+"/v1/payouts", wrapper.ListPayouts, options.OperationMiddlewares["listPayouts"]...)
+	router.GET(options.BaseURL+"/v1/payouts/:payout_id", wrapper.ReadPayout, options.OperationMiddlewares["readPayout"]...)
+	router.GET(options.BaseURL+"/v1/reconciliations", wrapper.ListReconciliations, options.OperationMiddlewares["listReconciliations"]...)
 	router.GET(options.BaseURL+"/v1/refunds", wrapper.ListRefunds, options.OperationMiddlewares["listRefunds"]...)
 	router.GET(options.BaseURL+"/v1/refunds/:refund_id", wrapper.ReadRefund, options.OperationMiddlewares["readRefund"]...)
+	router.GET(options.BaseURL+"/v1/settlements", wrapper.ListSettlements, options.OperationMiddlewares["listSettlements"]...)
 	router.GET(options.BaseURL+"/v1/support/attempts/:payment_attempt_id", wrapper.SupportAttempt, options.OperationMiddlewares["supportAttempt"]...)
 	router.POST(options.BaseURL+"/v1/support/attempts/:payment_attempt_id/recheck", wrapper.SupportRecheck, options.OperationMiddlewares["supportRecheck"]...)
 	router.GET(options.BaseURL+"/v1/support/audit", wrapper.SupportAudit, options.OperationMiddlewares["supportAudit"]...)
@@ -7934,6 +8636,241 @@ func (response StreamAttempt204Response) VisitStreamAttemptResponse(w http.Respo
 	return nil
 }
 
+type ListPayoutsRequestObject struct {
+	Params ListPayoutsParams
+}
+
+type ListPayoutsResponseObject interface {
+	VisitListPayoutsResponse(w http.ResponseWriter) error
+}
+
+type ListPayouts200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ListPayouts200JSONResponse struct {
+	Body    Payouts
+	Headers ListPayouts200ResponseHeaders
+}
+
+func (response ListPayouts200JSONResponse) VisitListPayoutsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPayouts200ApplicationXNdjsonResponse struct {
+	Body          io.Reader
+	Headers       ListPayouts200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ListPayouts200ApplicationXNdjsonResponse) VisitListPayoutsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type ListPayouts200TextCsvResponse struct {
+	Body          io.Reader
+	Headers       ListPayouts200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ListPayouts200TextCsvResponse) VisitListPayoutsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type ReadPayoutRequestObject struct {
+	PayoutID PayoutID `json:"payout_id"`
+	Params   ReadPayoutParams
+}
+
+type ReadPayoutResponseObject interface {
+	VisitReadPayoutResponse(w http.ResponseWriter) error
+}
+
+type ReadPayout200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ReadPayout200JSONResponse struct {
+	Body    Payout
+	Headers ReadPayout200ResponseHeaders
+}
+
+func (response ReadPayout200JSONResponse) VisitReadPayoutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListReconciliationsRequestObject struct {
+	Params ListReconciliationsParams
+}
+
+type ListReconciliationsResponseObject interface {
+	VisitListReconciliationsResponse(w http.ResponseWriter) error
+}
+
+type ListReconciliations200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ListReconciliations200JSONResponse struct {
+	Body    Reconciliations
+	Headers ListReconciliations200ResponseHeaders
+}
+
+func (response ListReconciliations200JSONResponse) VisitListReconciliationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListReconciliations200ApplicationXNdjsonResponse struct {
+	Body          io.Reader
+	Headers       ListReconciliations200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ListReconciliations200ApplicationXNdjsonResponse) VisitListReconciliationsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type ListReconciliations200TextCsvResponse struct {
+	Body          io.Reader
+	Headers       ListReconciliations200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ListReconciliations200TextCsvResponse) VisitListReconciliationsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
 type ListRefundsRequestObject struct {
 	Params ListRefundsParams
 }
@@ -8065,6 +9002,107 @@ func (response ReadRefund200JSONResponse) VisitReadRefundResponse(w http.Respons
 	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSettlementsRequestObject struct {
+	Params ListSettlementsParams
+}
+
+type ListSettlementsResponseObject interface {
+	VisitListSettlementsResponse(w http.ResponseWriter) error
+}
+
+type ListSettlements200ResponseHeaders struct {
+	XContentTypeOptions string
+	XRequestID          string
+}
+
+type ListSettlements200JSONResponse struct {
+	Body    Settlements
+	Headers ListSettlements200ResponseHeaders
+}
+
+func (response ListSettlements200JSONResponse) VisitListSettlementsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSettlements200ApplicationXNdjsonResponse struct {
+	Body          io.Reader
+	Headers       ListSettlements200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ListSettlements200ApplicationXNdjsonResponse) VisitListSettlementsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type ListSettlements200TextCsvResponse struct {
+	Body          io.Reader
+	Headers       ListSettlements200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ListSettlements200TextCsvResponse) VisitListSettlementsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.Header().Set("X-Content-Type-Options", fmt.Sprint(response.Headers.XContentTypeOptions))
+	w.Header().Set("X-Request-Id", fmt.Sprint(response.Headers.XRequestID))
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
 	return err
 }
 
@@ -9023,12 +10061,24 @@ type StrictServerInterface interface {
 	// StreamAttempt Follow an attempt
 	// (GET /v1/payment-attempts/{payment_attempt_id}/stream)
 	StreamAttempt(ctx context.Context, request StreamAttemptRequestObject) (StreamAttemptResponseObject, error)
+	// ListPayouts List payouts
+	// (GET /v1/payouts)
+	ListPayouts(ctx context.Context, request ListPayoutsRequestObject) (ListPayoutsResponseObject, error)
+	// ReadPayout Read a payout
+	// (GET /v1/payouts/{payout_id})
+	ReadPayout(ctx context.Context, request ReadPayoutRequestObject) (ReadPayoutResponseObject, error)
+	// ListReconciliations List reconciliations
+	// (GET /v1/reconciliations)
+	ListReconciliations(ctx context.Context, request ListReconciliationsRequestObject) (ListReconciliationsResponseObject, error)
 	// ListRefunds List refunds
 	// (GET /v1/refunds)
 	ListRefunds(ctx context.Context, request ListRefundsRequestObject) (ListRefundsResponseObject, error)
 	// ReadRefund Read a refund
 	// (GET /v1/refunds/{refund_id})
 	ReadRefund(ctx context.Context, request ReadRefundRequestObject) (ReadRefundResponseObject, error)
+	// ListSettlements List settlements
+	// (GET /v1/settlements)
+	ListSettlements(ctx context.Context, request ListSettlementsRequestObject) (ListSettlementsResponseObject, error)
 	// SupportAttempt Show the history of an attempt
 	// (GET /v1/support/attempts/{payment_attempt_id})
 	SupportAttempt(ctx context.Context, request SupportAttemptRequestObject) (SupportAttemptResponseObject, error)
@@ -10094,6 +11144,82 @@ func (sh *strictHandler) StreamAttempt(ctx echo.Context, paymentAttemptID Attemp
 	return nil
 }
 
+// ListPayouts operation middleware
+func (sh *strictHandler) ListPayouts(ctx echo.Context, params ListPayoutsParams) error {
+	var request ListPayoutsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPayouts(ctx.Request().Context(), request.(ListPayoutsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPayouts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListPayoutsResponseObject); ok {
+		return validResponse.VisitListPayoutsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadPayout operation middleware
+func (sh *strictHandler) ReadPayout(ctx echo.Context, payoutID PayoutID, params ReadPayoutParams) error {
+	var request ReadPayoutRequestObject
+
+	request.PayoutID = payoutID
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadPayout(ctx.Request().Context(), request.(ReadPayoutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadPayout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadPayoutResponseObject); ok {
+		return validResponse.VisitReadPayoutResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListReconciliations operation middleware
+func (sh *strictHandler) ListReconciliations(ctx echo.Context, params ListReconciliationsParams) error {
+	var request ListReconciliationsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListReconciliations(ctx.Request().Context(), request.(ListReconciliationsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListReconciliations")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListReconciliationsResponseObject); ok {
+		return validResponse.VisitListReconciliationsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListRefunds operation middleware
 func (sh *strictHandler) ListRefunds(ctx echo.Context, params ListRefundsParams) error {
 	var request ListRefundsRequestObject
@@ -10139,6 +11265,31 @@ func (sh *strictHandler) ReadRefund(ctx echo.Context, refundID RefundID, params 
 		return err
 	} else if validResponse, ok := response.(ReadRefundResponseObject); ok {
 		return validResponse.VisitReadRefundResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListSettlements operation middleware
+func (sh *strictHandler) ListSettlements(ctx echo.Context, params ListSettlementsParams) error {
+	var request ListSettlementsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSettlements(ctx.Request().Context(), request.(ListSettlementsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSettlements")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSettlementsResponseObject); ok {
+		return validResponse.VisitListSettlementsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

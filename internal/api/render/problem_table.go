@@ -44,6 +44,7 @@ func paymentRows() []row {
 		{payment.ErrEventUnreadable, "event-unreadable"},
 		{payment.ErrRefundNotFound, "not-found"},
 		{payment.ErrDisputeNotFound, "not-found"},
+		{payment.ErrPayoutNotFound, "not-found"},
 		{payment.ErrOrderExists, "order-exists"},
 		{payment.ErrOrderPaid, "order-already-paid"},
 		{payment.ErrOrderCancelled, "order-cancelled"},

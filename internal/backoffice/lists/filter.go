@@ -23,7 +23,14 @@ const (
 	Attempts Kind = "attempts"
 	Refunds  Kind = "refunds"
 	Disputes Kind = "disputes"
+	// The next three are of the merchant's books, and of no user.
+	Settlements     Kind = "settlements"
+	Payouts         Kind = "payouts"
+	Reconciliations Kind = "reconciliations"
 )
+
+// ofBooks reports whether items of the kind belong to no user.
+func (k Kind) ofBooks() bool { return k == Settlements || k == Payouts || k == Reconciliations }
 
 // Filter selects items; an empty text is any. Times are from the first on and before the second.
 type Filter struct {
@@ -33,6 +40,10 @@ type Filter struct {
 	AmountMin, AmountMax   int64
 	CreatedFrom, CreatedTo time.Time
 	UpdatedFrom, UpdatedTo time.Time
+	// Payout, Attempt and Movement select settlements; zero is any.
+	Payout   payment.PayoutID
+	Attempt  payment.AttemptID
+	Movement payment.MovementKind
 }
 
 // AnyAmount reports whether the filter accepts every amount, and items without an amount.
@@ -58,7 +69,10 @@ type Query struct {
 // Narrowed reports whether the query has a filter that no index covers in the list's order: the fewer items match, the more are
 // read. A user has few items as a rule, but may have any number.
 func (f Filter) Narrowed() bool {
-	return f.User != "" || f.Status != "" || f.Stage != "" || f.Account != "" || f.Currency != "" || !f.AnyAmount() ||
+	if f.Payout != (payment.PayoutID{}) || f.Attempt != (payment.AttemptID{}) {
+		return false // an index covers either
+	}
+	return f.User != "" || f.Movement != "" || f.Status != "" || f.Stage != "" || f.Account != "" || f.Currency != "" || !f.AnyAmount() ||
 		!f.UpdatedFrom.IsZero() || !f.UpdatedTo.Equal(latest())
 }
 
@@ -104,6 +118,11 @@ func Parse(kind Kind, params map[string]string) (Query, error) {
 	} else if params["stage"] != "" {
 		p.invalid("stage", "is of payment attempts only: leave it out")
 	}
+	if kind == Settlements {
+		q.Movement = payment.MovementKind(p.oneOf("kind", texts(payment.MovementKinds())))
+		q.Payout = parsed(&p, "payout_id", payment.ParsePayoutID)
+		q.Attempt = parsed(&p, "payment_attempt_id", payment.ParseAttemptID)
+	}
 	if text := params["limit"]; text != "" {
 		n, err := strconv.Atoi(text)
 		if q.Limit = n; err != nil || n < 1 || n > mostItems || strconv.Itoa(n) != text {
@@ -136,6 +155,12 @@ func Statuses(k Kind) []string {
 		return []string{string(payment.OrderOpen), string(payment.OrderPaid), string(payment.OrderCancelled)}
 	case Disputes:
 		return texts(fsm.DisputeStates())
+	case Payouts:
+		return texts(payment.PayoutStatuses())
+	case Reconciliations:
+		return []string{RunRunning, RunFinished, RunFailed}
+	case Settlements:
+		return nil
 	case Attempts, Refunds:
 	}
 	return []string{"pending", "succeeded", "failed"}
@@ -178,6 +203,18 @@ func (p *parser) oneOf(name string, of []string) string {
 		p.invalid(name, "must be one of "+strings.Join(of, ", ")+", or be left out")
 	}
 	return text
+}
+
+func parsed[T any](p *parser, name string, parse func(string) (T, error)) (id T) {
+	text := p.params[name]
+	if text == "" {
+		return id
+	}
+	id, err := parse(text)
+	if err != nil {
+		p.invalid(name, "must be an id as paylatch gives it, a UUID")
+	}
+	return id
 }
 
 func (p *parser) user() payment.UserID {

@@ -15,6 +15,11 @@ type Store interface {
 	Attempts(ctx context.Context, q Query) ([]payment.View, error)
 	Refunds(ctx context.Context, q Query) ([]payment.Refund, error)
 	Disputes(ctx context.Context, q Query) ([]payment.Dispute, error)
+	// Settlements have their payouts' ids, and payouts their settlements counted.
+	Settlements(ctx context.Context, q Query) ([]payment.Settlement, error)
+	Payouts(ctx context.Context, q Query) ([]payment.Payout, error)
+	Payout(ctx context.Context, id payment.PayoutID) (payment.Payout, error)
+	Reconciliations(ctx context.Context, q Query) ([]Reconciliation, error)
 	// Reach returns the place of the last of a number of items of the query's kind and time of creation, ignoring the other
 	// filters; the zero place if there are fewer items. In a list of a user's orders only the user's orders count. For a user
 	// the place is also zero while the user has fewer orders.
@@ -121,6 +126,9 @@ func bounded[T any](s Store, read func(context.Context, Query) ([]T, error)) rea
 func page[T any](ctx context.Context, actor authz.Actor, q Query, read reader[T], place func(T) Place) (Page[T], error) {
 	if err := actor.Require(payment.RoleService, payment.RoleSupport, payment.RoleAdmin); err != nil {
 		return Page[T]{}, err
+	}
+	if q.Kind.ofBooks() && actor.OnBehalfOf != "" {
+		return Page[T]{}, payment.ErrForbidden
 	}
 	filtered := q
 	if filtered.User == "" {

@@ -107,3 +107,39 @@ func TestUnionWithoutAStore(t *testing.T) {
 	_, err = read("")
 	require.ErrorIs(t, err, gone)
 }
+
+// one is a store with a payout, or with an error.
+type one struct {
+	lists.Store
+
+	id  payment.PayoutID
+	err error
+}
+
+func (o one) Payout(_ context.Context, id payment.PayoutID) (payment.Payout, error) {
+	if o.err == nil && id != o.id {
+		return payment.Payout{}, payment.ErrPayoutNotFound
+	}
+	return payment.Payout{ID: id}, o.err
+}
+
+// A payout is found in any store. It is only missing if all stores respond.
+func TestUnionFindsAPayout(t *testing.T) {
+	t.Parallel()
+	gone, here, elsewhere := errors.New("gone"), payment.PayoutID(uuid.New()), payment.PayoutID(uuid.New())
+	for _, c := range []struct {
+		stores []lists.Store
+		err    error
+	}{
+		{[]lists.Store{one{id: elsewhere}, one{id: here}}, nil},
+		{[]lists.Store{one{err: gone}, one{id: here}}, nil},
+		{[]lists.Store{one{id: elsewhere}, one{id: elsewhere}}, payment.ErrPayoutNotFound},
+		{[]lists.Store{one{err: gone}, one{id: elsewhere}}, gone},
+	} {
+		p, err := lists.New(lists.Union{Stores: c.stores}).Payout(t.Context(), clerk, here)
+		require.ErrorIs(t, err, c.err)
+		if c.err == nil {
+			require.Equal(t, here, p.ID)
+		}
+	}
+}

@@ -28,6 +28,7 @@ const (
 	sampleJob         = "01980d3e-8e33-7f24-a3d7-2e1f0a9b8c7d"
 	sampleKey         = "01980d40-2b31-7e55-8c2d-4f5a6b7c8d9e"
 	sampleNews        = "8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90"
+	samplePayout      = "01980d4a-0b1c-7e2d-8f3a-4b5c6d7e8f90"
 	// The result of the provider's page is shown in Adyen's form; the sandbox has a parameter of its own.
 	sampleDetails = `{"redirectResult":"eyJ0cmFuc1N0YXR1cyI6IlkifQ=="}`
 )
@@ -174,6 +175,11 @@ func (s *sampled) reads() {
 	})
 	require.Len(s.t, s.run("listDisputes", "200")["items"], 1)
 	s.run("readDispute", "200")
+	s.ids[samplePayout] = one[string](s.t, s.rig, `INSERT INTO payouts (payout_id, account, provider_payout_id, created_at, updated_at)
+		VALUES (gen_random_uuid(), 'sandbox', 'po_1', now(), now()) RETURNING payout_id::text`)
+	for _, id := range []string{"listSettlements", "listPayouts", "readPayout", "listReconciliations"} {
+		s.run(id, "200")
+	}
 	events := s.run("readEvents", "200")["items"].([]any)
 	s.ids[sampleNews] = events[0].(map[string]any)["id"].(string)
 	for _, id := range []string{"listEndpoints", "listDeliveries", "testEndpoint", "redeliver"} {

@@ -26,6 +26,9 @@ const (
 	DisputeLost         = "dispute.lost"
 	DiscrepancyOpened   = "discrepancy.opened"
 	DiscrepancyResolved = "discrepancy.resolved"
+	SettlementRecorded  = "settlement.recorded"
+	PayoutPaid          = "payout.paid"
+	PayoutFailed        = "payout.failed"
 )
 
 // Types are the types of events, in the order of the contract.
@@ -33,6 +36,7 @@ func Types() []string {
 	return []string{
 		AttemptAuthorized, AttemptSucceeded, AttemptFailed, AttemptUpdated, OrderPaid, OrderCancelled,
 		RefundSucceeded, RefundFailed, DisputeOpened, DisputeUpdated, DisputeWon, DisputeLost, DiscrepancyOpened, DiscrepancyResolved,
+		SettlementRecorded, PayoutPaid, PayoutFailed,
 	}
 }
 

@@ -186,7 +186,21 @@ func published() []outbox.Message {
 	all = append(all, outbox.Discrepancy(d))
 	d.OrderID, d.AttemptID, d.Money, d.Event.Account = "A-1", &id, &a.Money, "sandbox"
 	d.Resolved = &payment.Resolved{Resolution: payment.ResolvedAccepted, At: at, By: "ann", Reason: "as agreed"}
-	return append(all, outbox.Discrepancy(d))
+	return append(append(all, outbox.Discrepancy(d)), ofBooks(id, at)...)
+}
+
+// ofBooks is an event of each type about the books.
+func ofBooks(id payment.AttemptID, at time.Time) (all []outbox.Message) {
+	s := payment.Settlement{Account: "sandbox", EntryID: "e1", AttemptID: id, OrderID: "A-1", Kind: payment.MovementCapture, Money: payment.Money{Minor: 1999, Currency: "EUR"}, RecordedAt: at}
+	all = append(all, outbox.Settlement(s))
+	s.EntryID, s.Fee, s.Net, s.At = "e2", &payment.Money{Minor: 59, Currency: "USD"}, &payment.Money{Minor: -9, Currency: "USD"}, at
+	s.Payment, s.Payout = "ch_1", payment.PayoutID(id)
+	all = append(all, outbox.Settlement(s))
+	p := payment.Payout{ID: payment.PayoutID(id), PayoutReport: payment.PayoutReport{Account: "sandbox", ProviderID: "po_1", Status: payment.PayoutPaid}, Version: 2, UpdatedAt: at}
+	paid, _ := outbox.Payout(p)
+	p.Status, p.Money, p.ArrivesOn, p.Version = payment.PayoutFailed, &payment.Money{Minor: 1940, Currency: "EUR"}, at, 3
+	failed, _ := outbox.Payout(p)
+	return append(all, paid, failed)
 }
 
 func TestDisputesArePublishedByTheirState(t *testing.T) {

@@ -108,7 +108,7 @@ func (j *job) settle(ctx context.Context, entries []gateway.Entry, of map[string
 	if len(entries) == 0 {
 		return nil
 	}
-	all := map[string]payment.Settlement{}
+	all, payouts := map[string]payment.Settlement{}, map[string]payment.Payout{}
 	for _, e := range entries {
 		a := attempts[of[e.ID]]
 		s := payment.Settlement{
@@ -120,8 +120,11 @@ func (j *job) settle(ctx context.Context, entries []gateway.Entry, of map[string
 			s = was
 		}
 		all[e.ID] = s
+		if _, named := payouts[e.Payout]; !named && e.Payout != "" {
+			payouts[e.Payout] = j.payout(payment.PayoutReport{ProviderID: e.Payout})
+		}
 	}
-	if err := j.Store.SettlementsSave(ctx, slices.Collect(maps.Values(all))); err != nil {
+	if err := j.Store.SettlementsSave(ctx, slices.Collect(maps.Values(all)), slices.Collect(maps.Values(payouts))); err != nil {
 		return fmt.Errorf("keep %d settlements: %w", len(all), err)
 	}
 	return nil

@@ -98,6 +98,8 @@ type bank struct {
 	fails  map[string]error
 	asked  []string
 	books  []gateway.Entry
+	// payouts are the payouts that the provider lists, of any time.
+	payouts []payment.PayoutReport
 	// unread is the error that the books return after all entries.
 	unread error
 	// contains is set if a charge returns the id of the payment's container.
@@ -159,6 +161,16 @@ func (b *bank) Entries(_ context.Context, in gateway.Span, take func(gateway.Ent
 		}
 	}
 	return b.unread
+}
+
+// Payouts implements gateway.Payouts.
+func (b *bank) Payouts(_ context.Context, _ gateway.Span, take func(payment.PayoutReport) error) error {
+	for _, p := range b.payouts {
+		if err := take(p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func reconcileRequest(endpoint, key string) idempotency.Request {

@@ -40,8 +40,12 @@ type Store interface {
 	Recorded(ctx context.Context, ids []payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error)
 	// Orders reads orders, and leaves out missing orders.
 	Orders(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error)
-	// SettlementsSave inserts new settlements, and fills in empty payouts.
-	SettlementsSave(ctx context.Context, all []payment.Settlement) error
+	// SettlementsSave inserts new settlements, fills in empty payouts, and publishes the new settlements. It first inserts the payouts
+	// that it does not have.
+	SettlementsSave(ctx context.Context, all []payment.Settlement, payouts []payment.Payout) error
+	// PayoutsSave applies the reports of payouts of an account, and publishes their changes. It first inserts the payouts that it does
+	// not have.
+	PayoutsSave(ctx context.Context, told []payment.Payout) error
 	// Unsettled lists attempts of an account, by id, with money that was recorded in a span and has no settlement of its
 	// kind.
 	Unsettled(ctx context.Context, account string, from, to time.Time, after payment.AttemptID, limit int) ([]payment.AttemptID, error)

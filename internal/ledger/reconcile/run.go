@@ -197,7 +197,7 @@ func (j *job) all(ctx context.Context) error {
 		return fmt.Errorf("read the entries: %w", err)
 	}
 	j.unread = err
-	for _, step := range []func(context.Context) error{j.compare, j.recall, j.applyLeft, j.reviewUnknown, j.missing} {
+	for _, step := range []func(context.Context) error{j.compare, j.recall, j.applyLeft, j.reviewUnknown, j.missing, j.payouts} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -505,6 +505,22 @@ type PaymentAttempts struct {
 	Merchant int16
 }
 
+// Transfers of an account's balance to the merchant's bank. A row is made when an entry of the books first names the payout, or when the provider first lists it.
+type Payouts struct {
+	PayoutID         uuid.UUID
+	Account          string
+	ProviderPayoutID string
+	// NULL while the provider has not stated it; so are currency, status and arrives_on. Negative where the provider took money.
+	Amount    *int64
+	Currency  *string
+	Status    *string
+	ArrivesOn *time.Time
+	// Rises by one with each change of amount, currency, status or arrives_on.
+	Version   int32
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
 // The inbox of webhooks. The bytes go after the retention time; the id and the digest stay.
 type ProviderEvents struct {
 	EventID uuid.UUID
@@ -531,6 +547,28 @@ type ProviderEvents struct {
 	ReadBy string
 	// How the event came, if not as a delivery with a valid signature; else empty.
 	Taken string
+}
+
+// Runs that compare a span of a provider's books with the recorded movements.
+type Reconciliations struct {
+	ReconciliationID uuid.UUID
+	Account          string
+	FromAt           time.Time
+	ToAt             time.Time
+	// person: a person has compared by hand.
+	Source string
+	// daily for the service's own run, else the person.
+	StartedBy string
+	StartedAt time.Time
+	// When the run last made progress. A run without an end that made no progress for long was killed.
+	TouchedAt time.Time
+	// Only set once the run has compared its whole span in both directions.
+	FinishedAt *time.Time
+	// The results of the entries so far.
+	Counts []byte
+	// Why the run has no end; for a finished run, the entries that could not be read.
+	Failure string
+	Reason  string
 }
 
 // Refunds that staff requested. The approval and its refund are written in one transaction.

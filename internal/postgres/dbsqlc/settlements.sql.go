@@ -98,7 +98,7 @@ func (q *Queries) SettlementsOfAttempt(ctx context.Context, db DBTX, attemptID u
 	return items, nil
 }
 
-const settlementsSave = `-- name: SettlementsSave :exec
+const settlementsSave = `-- name: SettlementsSave :many
 INSERT INTO settlements AS s (account, entry_id, order_id, attempt_id, kind, movement_id, payment, amount, currency, fee, net, balance_currency, payout_id, at, recorded_at)
 SELECT n.account, n.entry_id, n.order_id, n.attempt_id, n.kind, n.movement_id, n.payment, n.amount, n.currency, n.fee, n.net, n.balance_currency, n.payout_id, n.at, $1
 FROM (
@@ -111,6 +111,7 @@ FROM (
 ) n
 ORDER BY n.account, n.entry_id
 ON CONFLICT (account, entry_id) DO UPDATE SET payout_id = EXCLUDED.payout_id WHERE s.payout_id = '' AND EXCLUDED.payout_id <> ''
+RETURNING s.account, s.entry_id, (s.xmax = 0)::boolean AS made
 `
 
 type SettlementsSaveParams struct {
@@ -131,9 +132,16 @@ type SettlementsSaveParams struct {
 	Ats               []time.Time
 }
 
-// Inserts new entries of providers' books in the order of (account, id), and adds missing payouts to stored ones.
-func (q *Queries) SettlementsSave(ctx context.Context, db DBTX, arg *SettlementsSaveParams) error {
-	_, err := db.Exec(ctx, settlementsSave,
+type SettlementsSaveRow struct {
+	Account string
+	EntryID string
+	Made    bool
+}
+
+// Inserts new entries of providers' books in the order of (account, id), and adds missing payouts to stored ones. Returns the ids of
+// both, and which are new.
+func (q *Queries) SettlementsSave(ctx context.Context, db DBTX, arg *SettlementsSaveParams) ([]*SettlementsSaveRow, error) {
+	rows, err := db.Query(ctx, settlementsSave,
 		arg.RecordedAt,
 		arg.Accounts,
 		arg.EntryIds,
@@ -150,5 +158,20 @@ func (q *Queries) SettlementsSave(ctx context.Context, db DBTX, arg *Settlements
 		arg.PayoutIds,
 		arg.Ats,
 	)
-	return err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*SettlementsSaveRow
+	for rows.Next() {
+		var i SettlementsSaveRow
+		if err := rows.Scan(&i.Account, &i.EntryID, &i.Made); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -21,6 +21,45 @@ type payout struct {
 	ID        string    `json:"id"`
 	Currency  string    `json:"currency"`
 	CreatedAt time.Time `json:"created_at"`
+	// Amount is the amount after all fees, in minor units, negative if it was taken. Arrival is a date, null before it is known.
+	Amount  *int64 `json:"amount"`
+	Arrival string `json:"arrival_date"`
+	Status  string `json:"status"`
+}
+
+// stands are the statuses of a payout. A bounced one came back from the bank.
+var stands = map[string]payment.PayoutStatus{ //nolint:gochecknoglobals // a table
+	"pending": payment.PayoutPending, "paid": payment.PayoutPaid, "bounced": payment.PayoutFailed,
+}
+
+// Payouts implements gateway.Payouts (https://developer.gocardless.com/api-reference/#payouts-list-payouts).
+func (c *Client) Payouts(ctx context.Context, in gateway.Span, take func(payment.PayoutReport) error) error {
+	unread := &kit.Unread{}
+	return unread.After(each(ctx, c, "payouts", created(in), func(raw json.RawMessage) error {
+		return kit.Pass(unread, raw, func(p payout) ([]payment.PayoutReport, error) {
+			if in, err := p.within(in); err != nil || len(in) == 0 {
+				return nil, err
+			}
+			r, err := p.report()
+			return []payment.PayoutReport{r}, err
+		}, take)
+	}))
+}
+
+func (p payout) report() (payment.PayoutReport, error) {
+	r := payment.PayoutReport{ProviderID: p.ID, Status: stands[p.Status]}
+	if r.Status == "" || p.Amount == nil || p.Currency == "" {
+		return r, fmt.Errorf("payout %s: %w", p.ID, errNameless)
+	}
+	r.Money = &payment.Money{Minor: *p.Amount, Currency: payment.Currency(p.Currency)}
+	if p.Arrival != "" {
+		on, err := time.Parse(time.DateOnly, p.Arrival)
+		if err != nil {
+			return r, fmt.Errorf("payout %s: read its arrival: %w", p.ID, err)
+		}
+		r.ArrivesOn = on
+	}
+	return r, nil
 }
 
 // item is an item of a payout (https://developer.gocardless.com/api-reference/#core-endpoints-payout-items). Its amount

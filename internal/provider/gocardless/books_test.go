@@ -170,6 +170,32 @@ func paidOut(t *testing.T, items string) (entries []gateway.Entry, err error) {
 	return entries, err
 }
 
+// Payouts of the span are listed as they are now. A payout that can't be read hides no other.
+func TestPayouts(t *testing.T) {
+	t.Parallel()
+	list := func(rest string) string {
+		return `{"id":"PO` + rest + `,"currency":"EUR","created_at":"2026-03-14T01:00:00.000Z"}`
+	}
+	c := answering(t, map[string]string{"/payouts": `{"payouts":[` + strings.Join([]string{
+		list(`1","amount":1000,"arrival_date":"2026-03-16","status":"pending"`), list(`2","amount":2000,"arrival_date":"2026-03-15","status":"paid"`),
+		list(`3","amount":-150,"arrival_date":null,"status":"bounced"`), list(`4","amount":5,"status":"lost"`), list(`5","status":"paid"`),
+		list(`6","amount":1.5,"status":"paid"`), list(`7","amount":1,"arrival_date":"soon","status":"paid"`),
+		`{"id":"PO8","currency":"EUR","amount":1,"status":"paid","created_at":"2026-03-13T23:59:59.000Z"}`,
+	}, ",") + `],"meta":{"cursors":{"after":null}}}`})
+	var got []payment.PayoutReport
+	err := c.Payouts(t.Context(), gateway.Span{From: day, To: at(24)}, func(p payment.PayoutReport) error {
+		got = append(got, p)
+		return nil
+	})
+	require.ErrorIs(t, err, gateway.ErrUnreadable)
+	eur := func(minor int64) *payment.Money { return &payment.Money{Minor: minor, Currency: "EUR"} }
+	require.Equal(t, []payment.PayoutReport{
+		{ProviderID: "PO1", Money: eur(1000), Status: payment.PayoutPending, ArrivesOn: time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC)},
+		{ProviderID: "PO2", Money: eur(2000), Status: payment.PayoutPaid, ArrivesOn: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)},
+		{ProviderID: "PO3", Money: eur(-150), Status: payment.PayoutFailed},
+	}, got)
+}
+
 // An unreadable item hides no other item. It may be a fee, so the payout's fees are omitted.
 func TestBooksOfWhatCantBeRead(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/stripe/stripe-go/v86"
@@ -57,6 +58,34 @@ func (c *Client) transactions(ctx context.Context, params *stripe.BalanceTransac
 			return found, nil
 		}, take)
 	})
+}
+
+// Payouts implements gateway.Payouts (https://docs.stripe.com/api/payouts/list).
+func (c *Client) Payouts(ctx context.Context, in gateway.Span, take func(payment.PayoutReport) error) error {
+	unread := &kit.Unread{}
+	paid := &stripe.PayoutListParams{CreatedRange: created(in)}
+	err := c.list(ctx, "/v1/payouts", paid, &paid.ListParams, func(item json.RawMessage) error {
+		return kit.Pass(unread, item, payoutOf, take)
+	})
+	return unread.After(err)
+}
+
+// payoutOf reads a payout (https://docs.stripe.com/api/payouts/object). Its arrival date is midnight in UTC of the day. Its amount is
+// negative where Stripe debited the bank account.
+func payoutOf(p stripe.Payout) ([]payment.PayoutReport, error) {
+	status := payment.PayoutStatus(p.Status)
+	if p.ID == "" || !slices.Contains(payment.PayoutStatuses(), status) {
+		return nil, errNameless
+	}
+	sum, err := signed(p.Amount, p.Currency)
+	if err != nil {
+		return nil, fmt.Errorf("payout %s: %w", p.ID, err)
+	}
+	r := payment.PayoutReport{ProviderID: p.ID, Money: sum, Status: status}
+	if p.ArrivalDate > 0 {
+		r.ArrivesOn = time.Unix(p.ArrivalDate, 0).UTC().Truncate(24 * time.Hour)
+	}
+	return []payment.PayoutReport{r}, nil
 }
 
 // automatic returns the payout's id. It returns no id for a manual payout, because Stripe does not list its

@@ -193,6 +193,33 @@ func TestAPayoutHasItsEntries(t *testing.T) {
 	require.Equal(t, map[string]string{"txn_1": "", "txn_0": "po_1", "txn_2": "po_3"}, payouts)
 }
 
+// Payouts are listed as they are now, manual and negative ones, too.
+func TestPayouts(t *testing.T) {
+	t.Parallel()
+	made := func(id, status, currency string, second, amount int) object {
+		return object{"object": "payout", "id": id, "created": at(second), "status": status, "amount": amount, "currency": currency, "arrival_date": at(2 * 86400)}
+	}
+	b := &books{payouts: []object{
+		made("po_1", "paid", "eur", 1, 1911), made("po_2", "in_transit", "isk", 2, 50000), made("po_3", "failed", "kwd", 3, 1990),
+		made("po_4", "pending", "eur", 4, -700), made("po_5", "canceled", "jpy", 5, 500), made("po_6", "lost", "eur", 6, 5), made("po_7", "paid", "isk", 7, 1),
+	}}
+	c, _ := serve(t, keeping(t, b))
+	var got []payment.PayoutReport
+	err := c.Payouts(t.Context(), gateway.Span{From: began, To: began.Add(time.Hour)}, func(p payment.PayoutReport) error {
+		got = append(got, p)
+		return nil
+	})
+	require.ErrorIs(t, err, gateway.ErrUnreadable, "a status that Stripe does not document, and an amount that the currency does not have")
+	day := began.AddDate(0, 0, 2)
+	listed := func(id string, status payment.PayoutStatus, minor int64, currency payment.Currency) payment.PayoutReport {
+		return payment.PayoutReport{ProviderID: id, Status: status, Money: &payment.Money{Minor: minor, Currency: currency}, ArrivesOn: day}
+	}
+	require.Equal(t, []payment.PayoutReport{
+		listed("po_5", payment.PayoutCanceled, 500, "JPY"), listed("po_4", payment.PayoutPending, -700, "EUR"), listed("po_3", payment.PayoutFailed, 1990, "KWD"),
+		listed("po_2", payment.PayoutInTransit, 500, "ISK"), listed("po_1", payment.PayoutPaid, 1911, "EUR"),
+	}, got)
+}
+
 // Amounts are in Stripe's units. The fee is in the balance's currency.
 func TestBookedMoneyHasStripesDigits(t *testing.T) {
 	t.Parallel()
@@ -248,6 +275,9 @@ func TestListsFitStripesDescription(t *testing.T) {
 		return nil
 	}))
 	require.NotZero(t, passed)
+	paid := 0
+	require.NoError(t, c.Payouts(t.Context(), span, func(payment.PayoutReport) error { paid++; return nil }))
+	require.NotZero(t, paid)
 }
 
 // A span is requested in whole seconds, and each transaction is expanded as far as the adapter needs.
