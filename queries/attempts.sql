@@ -100,9 +100,9 @@ FOR NO KEY UPDATE OF a SKIP LOCKED;
 -- Inserts new attempts.
 -- name: AttemptsInsert :exec
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, origin, status, stage,
-    amount, currency, capture_manual, version, created_at, updated_at, expires_at, merchant)
+    amount, currency, capture_manual, version, created_at, updated_at, expires_at, merchant, split, capture_multiple)
 SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, n.origin, 'pending', n.stage,
-    n.amount, n.currency, n.capture_manual, 1, n.created_at, n.created_at, CASE n.origin WHEN 'external' THEN n.expires_at END, n.merchant
+    n.amount, n.currency, n.capture_manual, 1, n.created_at, n.created_at, CASE n.origin WHEN 'external' THEN n.expires_at END, n.merchant, n.split, n.capture_multiple
 FROM (
     SELECT unnest(@order_ids::text[]) AS order_id,
         unnest(@attempt_ids::uuid[]) AS attempt_id,
@@ -117,7 +117,9 @@ FROM (
         unnest(@captures_manual::bool[]) AS capture_manual,
         unnest(@created_ats::timestamptz[]) AS created_at,
         unnest(@expires_ats::timestamptz[]) AS expires_at,
-        unnest(@merchants::int[]) AS merchant
+        unnest(@merchants::int[]) AS merchant,
+        unnest(@splits::bool[]) AS split,
+        unnest(@captures_multiple::bool[]) AS capture_multiple
 ) n
 RETURNING 1;
 

@@ -20,14 +20,15 @@ WHERE a.order_id = ANY (@order_ids::text[]) ORDER BY o.attempt_id, o.created_at,
 -- Inserts new operations.
 -- name: OperationsInsert :exec
 INSERT INTO operations (order_id, attempt_id, kind, number, account, refund_id, amount, origin, origin_id, state, sends, fence,
-    lease_until, tries, next_at, first_sent_at, provider_ref, result, created_at, payment, unpaid_at)
+    lease_until, tries, next_at, first_sent_at, provider_ref, result, created_at, payment, unpaid_at, has_data, final, captured_before)
 SELECT unnest(@order_ids::text[]), unnest(@attempt_ids::uuid[]), unnest(@kinds::text[]), unnest(@numbers::int[]), unnest(@accounts::text[]),
     NULLIF(unnest(@refund_ids::uuid[]), '00000000-0000-0000-0000-000000000000'::uuid), unnest(@amounts::bigint[]), unnest(@origins::text[]),
     unnest(@origin_ids::text[]), unnest(@states::text[]), unnest(@sends::int[]), unnest(@fences::bigint[]),
     NULLIF(unnest(@lease_untils::timestamptz[]), '0001-01-01 00:00:00Z'), unnest(@tries::int[]),
     NULLIF(unnest(@next_ats::timestamptz[]), '0001-01-01 00:00:00Z'), NULLIF(unnest(@first_sent_ats::timestamptz[]), '0001-01-01 00:00:00Z'),
     unnest(@provider_refs::text[]), unnest(@results::text[]), unnest(@created_ats::timestamptz[]), unnest(@payments::text[]),
-    NULLIF(unnest(@unpaid_ats::timestamptz[]), '0001-01-01 00:00:00Z');
+    NULLIF(unnest(@unpaid_ats::timestamptz[]), '0001-01-01 00:00:00Z'), unnest(@have_data::bool[]),
+    unnest(@finals::bool[]), unnest(@captured_befores::bigint[]);
 
 -- Writes operations of locked attempts, each guarded by the state and the fence that were read: all operations or no operation.
 -- name: OperationsMove :exec

@@ -67,8 +67,9 @@ func (e AttemptStage) Valid() bool {
 
 // Defines values for AttemptCapture.
 const (
-	AttemptCaptureAutomatic AttemptCapture = "automatic"
-	AttemptCaptureManual    AttemptCapture = "manual"
+	AttemptCaptureAutomatic      AttemptCapture = "automatic"
+	AttemptCaptureManual         AttemptCapture = "manual"
+	AttemptCaptureManualMultiple AttemptCapture = "manual_multiple"
 )
 
 // Valid indicates whether the value is a known member of the AttemptCapture enum.
@@ -77,6 +78,8 @@ func (e AttemptCapture) Valid() bool {
 	case AttemptCaptureAutomatic:
 		return true
 	case AttemptCaptureManual:
+		return true
+	case AttemptCaptureManualMultiple:
 		return true
 	default:
 		return false
@@ -268,8 +271,9 @@ func (e OverviewStandingBreaker) Valid() bool {
 
 // Defines values for PayCapture.
 const (
-	PayCaptureAutomatic PayCapture = "automatic"
-	PayCaptureManual    PayCapture = "manual"
+	PayCaptureAutomatic      PayCapture = "automatic"
+	PayCaptureManual         PayCapture = "manual"
+	PayCaptureManualMultiple PayCapture = "manual_multiple"
 )
 
 // Valid indicates whether the value is a known member of the PayCapture enum.
@@ -278,6 +282,8 @@ func (e PayCapture) Valid() bool {
 	case PayCaptureAutomatic:
 		return true
 	case PayCaptureManual:
+		return true
+	case PayCaptureManualMultiple:
 		return true
 	default:
 		return false
@@ -912,8 +918,10 @@ type Attempt struct {
 	AmountRefunded int64 `json:"amount_refunded"`
 
 	// AmountDisputed The amount that chargebacks took, less the amount that the provider returned.
-	AmountDisputed int64          `json:"amount_disputed"`
-	Capture        AttemptCapture `json:"capture"`
+	AmountDisputed int64 `json:"amount_disputed"`
+
+	// Capture With `manual_multiple`, `amount_authorized` of a payment less its `amount_captured` is still on hold.
+	Capture AttemptCapture `json:"capture"`
 
 	// Origin The party whose call began the attempt. `external`: the merchant's own call. `imported`: a call of the past.
 	Origin AttemptOrigin `json:"origin"`
@@ -961,7 +969,7 @@ type AttemptStatus string
 // AttemptStage The progress of a pending attempt, for people.
 type AttemptStage string
 
-// AttemptCapture defines model for Attempt.Capture.
+// AttemptCapture With `manual_multiple`, `amount_authorized` of a payment less its `amount_captured` is still on hold.
 type AttemptCapture string
 
 // AttemptOrigin The party whose call began the attempt. `external`: the merchant's own call. `imported`: a call of the past.
@@ -1008,6 +1016,14 @@ type Complete struct {
 type Confirm struct {
 	// Amount An amount in minor units of the currency, in plain digits.
 	Amount *Amount `json:"amount,omitempty"`
+
+	// Final Of a pay with `manual_multiple`: with `true` this is the last capture, and the rest of the hold is released. Without it further
+	// captures may follow. A pay with `manual` has one capture, which is the last one.
+	Final *bool `json:"final,omitempty"`
+
+	// ProviderData Members of the provider's own request for a capture, if the account's kind allows them: see the manual's table of providers.
+	// Only a service may send it.
+	ProviderData *json.RawMessage `json:"provider_data,omitempty"`
 }
 
 // CreateKey defines model for CreateKey.
@@ -1060,6 +1076,10 @@ type CreateRefund struct {
 
 	// ExpectedRefundable The amount that the caller believes is refundable, in minor units.
 	ExpectedRefundable *int64 `json:"expected_refundable,omitempty"`
+
+	// ProviderData Members of the provider's own request for a refund, if the account's kind allows them: see the manual's table of providers. The
+	// refund of a payment that shared its money must say here who bears it.
+	ProviderData *json.RawMessage `json:"provider_data,omitempty"`
 
 	// ProviderPaymentID The provider's id of the payment to be refunded. It is needed if several payments of the attempt hold money.
 	ProviderPaymentID *string `json:"provider_payment_id,omitempty"`
@@ -1574,7 +1594,9 @@ type Pay struct {
 	// Browser The data about the customer's browser that 3-D Secure requires (EMVCo). The browser's script and request headers have them.
 	Browser *Browser `json:"browser,omitempty"`
 
-	// Capture `manual` only authorizes the payment. The call `confirm` captures the money.
+	// Capture `manual` only authorizes the payment. The call `confirm` captures the money, once. With `manual_multiple` the hold is captured
+	// in several parts, if the account's provider can: the first `confirm` pays the order, and further ones capture more. Only a
+	// service may send `manual_multiple`.
 	Capture *PayCapture `json:"capture,omitempty"`
 
 	// Currency An ISO 4217 code in upper case.
@@ -1611,7 +1633,9 @@ type Pay struct {
 	Supersedes *Supersedes `json:"supersedes,omitempty"`
 }
 
-// PayCapture `manual` only authorizes the payment. The call `confirm` captures the money.
+// PayCapture `manual` only authorizes the payment. The call `confirm` captures the money, once. With `manual_multiple` the hold is captured
+// in several parts, if the account's provider can: the first `confirm` pays the order, and further ones capture more. Only a
+// service may send `manual_multiple`.
 type PayCapture string
 
 // PayInitiator `merchant` charges a stored payment method without the customer. Only a service may send it.
@@ -3662,6 +3686,8 @@ type ClientInterface interface {
 	// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
 	// `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
 	// cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
+	// Of an attempt with `capture: manual_multiple` that has captured a part, the call releases the rest of the hold. The attempt stays
+	// `succeeded`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3673,6 +3699,8 @@ type ClientInterface interface {
 	// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
 	// `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
 	// cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
+	// Of an attempt with `capture: manual_multiple` that has captured a part, the call releases the rest of the hold. The attempt stays
+	// `succeeded`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3721,7 +3749,12 @@ type ClientInterface interface {
 	//
 	// Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
 	// only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
-	// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
+	// absent. A partial capture pays the order, too. A replay shows the attempt as it is now. `provider_data` may have members of the
+	// provider's own request, such as a platform's fee.
+	//
+	// If the pay had `capture: manual_multiple`, the attempt may be confirmed several times, up to the authorized amount. The first
+	// capture pays the order. The hold ends when all of it is captured, by `final: true`, or when the attempt is cancelled, which releases
+	// the rest and leaves the captured money.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3732,7 +3765,12 @@ type ClientInterface interface {
 	//
 	// Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
 	// only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
-	// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
+	// absent. A partial capture pays the order, too. A replay shows the attempt as it is now. `provider_data` may have members of the
+	// provider's own request, such as a platform's fee.
+	//
+	// If the pay had `capture: manual_multiple`, the attempt may be confirmed several times, up to the authorized amount. The first
+	// capture pays the order. The hold ends when all of it is captured, by `final: true`, or when the attempt is cancelled, which releases
+	// the rest and leaves the captured money.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3745,6 +3783,9 @@ type ClientInterface interface {
 	// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 	// any status, but it must hold money. A replay shows the refund as it is now.
 	//
+	// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
+	// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/refunds (the `CreateRefund` operationId).
@@ -3755,6 +3796,9 @@ type ClientInterface interface {
 	// Roles: service, admin (for any user, without `On-Behalf-Of`). Without `amount` all refundable money is refunded. A refund that is
 	// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 	// any status, but it must hold money. A replay shows the refund as it is now.
+	//
+	// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
+	// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4422,6 +4466,8 @@ func (c *Client) ReadAttempt(ctx context.Context, paymentAttemptID AttemptID, pa
 // Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
 // `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
 // cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
+// Of an attempt with `capture: manual_multiple` that has captured a part, the call releases the rest of the hold. The attempt stays
+// `succeeded`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4443,6 +4489,8 @@ func (c *Client) CancelAttemptWithBody(ctx context.Context, paymentAttemptID Att
 // Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
 // `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
 // cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
+// Of an attempt with `capture: manual_multiple` that has captured a part, the call releases the rest of the hold. The attempt stays
+// `succeeded`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4531,7 +4579,12 @@ func (c *Client) Complete(ctx context.Context, paymentAttemptID AttemptID, param
 //
 // Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
 // only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
-// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
+// absent. A partial capture pays the order, too. A replay shows the attempt as it is now. `provider_data` may have members of the
+// provider's own request, such as a platform's fee.
+//
+// If the pay had `capture: manual_multiple`, the attempt may be confirmed several times, up to the authorized amount. The first
+// capture pays the order. The hold ends when all of it is captured, by `final: true`, or when the attempt is cancelled, which releases
+// the rest and leaves the captured money.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4552,7 +4605,12 @@ func (c *Client) ConfirmWithBody(ctx context.Context, paymentAttemptID AttemptID
 //
 // Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
 // only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
-// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
+// absent. A partial capture pays the order, too. A replay shows the attempt as it is now. `provider_data` may have members of the
+// provider's own request, such as a platform's fee.
+//
+// If the pay had `capture: manual_multiple`, the attempt may be confirmed several times, up to the authorized amount. The first
+// capture pays the order. The hold ends when all of it is captured, by `final: true`, or when the attempt is cancelled, which releases
+// the rest and leaves the captured money.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4575,6 +4633,9 @@ func (c *Client) Confirm(ctx context.Context, paymentAttemptID AttemptID, params
 // under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 // any status, but it must hold money. A replay shows the refund as it is now.
 //
+// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
+// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/refunds (the `CreateRefund` operationId).
@@ -4595,6 +4656,9 @@ func (c *Client) CreateRefundWithBody(ctx context.Context, paymentAttemptID Atte
 // Roles: service, admin (for any user, without `On-Behalf-Of`). Without `amount` all refundable money is refunded. A refund that is
 // under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 // any status, but it must hold money. A replay shows the refund as it is now.
+//
+// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
+// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8431,6 +8495,8 @@ type ClientWithResponsesInterface interface {
 	// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
 	// `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
 	// cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
+	// Of an attempt with `capture: manual_multiple` that has captured a part, the call releases the rest of the hold. The attempt stays
+	// `succeeded`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8442,6 +8508,8 @@ type ClientWithResponsesInterface interface {
 	// Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
 	// `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
 	// cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
+	// Of an attempt with `capture: manual_multiple` that has captured a part, the call releases the rest of the hold. The attempt stays
+	// `succeeded`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8492,7 +8560,12 @@ type ClientWithResponsesInterface interface {
 	//
 	// Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
 	// only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
-	// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
+	// absent. A partial capture pays the order, too. A replay shows the attempt as it is now. `provider_data` may have members of the
+	// provider's own request, such as a platform's fee.
+	//
+	// If the pay had `capture: manual_multiple`, the attempt may be confirmed several times, up to the authorized amount. The first
+	// capture pays the order. The hold ends when all of it is captured, by `final: true`, or when the attempt is cancelled, which releases
+	// the rest and leaves the captured money.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8503,7 +8576,12 @@ type ClientWithResponsesInterface interface {
 	//
 	// Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
 	// only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
-	// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
+	// absent. A partial capture pays the order, too. A replay shows the attempt as it is now. `provider_data` may have members of the
+	// provider's own request, such as a platform's fee.
+	//
+	// If the pay had `capture: manual_multiple`, the attempt may be confirmed several times, up to the authorized amount. The first
+	// capture pays the order. The hold ends when all of it is captured, by `final: true`, or when the attempt is cancelled, which releases
+	// the rest and leaves the captured money.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8516,6 +8594,9 @@ type ClientWithResponsesInterface interface {
 	// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 	// any status, but it must hold money. A replay shows the refund as it is now.
 	//
+	// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
+	// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/refunds (the `CreateRefund` operationId).
@@ -8526,6 +8607,9 @@ type ClientWithResponsesInterface interface {
 	// Roles: service, admin (for any user, without `On-Behalf-Of`). Without `amount` all refundable money is refunded. A refund that is
 	// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 	// any status, but it must hold money. A replay shows the refund as it is now.
+	//
+	// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
+	// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10671,6 +10755,8 @@ func (c *ClientWithResponses) ReadAttemptWithResponse(ctx context.Context, payme
 // Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
 // `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
 // cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
+// Of an attempt with `capture: manual_multiple` that has captured a part, the call releases the rest of the hold. The attempt stays
+// `succeeded`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10688,6 +10774,8 @@ func (c *ClientWithResponses) CancelAttemptWithBodyWithResponse(ctx context.Cont
 // Roles: service; the order's owner while no money is on hold, or always if `orders.customers_may` of the configuration has
 // `cancel_hold`. paylatch asks the provider to cancel the payment. The attempt fails with `canceled` once the provider confirms the
 // cancellation. Until then it stays `pending`, also if the provider refuses the cancellation. A replay shows the attempt as it is now.
+// Of an attempt with `capture: manual_multiple` that has captured a part, the call releases the rest of the hold. The attempt stays
+// `succeeded`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10762,7 +10850,12 @@ func (c *ClientWithResponses) CompleteWithResponse(ctx context.Context, paymentA
 //
 // Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
 // only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
-// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
+// absent. A partial capture pays the order, too. A replay shows the attempt as it is now. `provider_data` may have members of the
+// provider's own request, such as a platform's fee.
+//
+// If the pay had `capture: manual_multiple`, the attempt may be confirmed several times, up to the authorized amount. The first
+// capture pays the order. The hold ends when all of it is captured, by `final: true`, or when the attempt is cancelled, which releases
+// the rest and leaves the captured money.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10779,7 +10872,12 @@ func (c *ClientWithResponses) ConfirmWithBodyWithResponse(ctx context.Context, p
 //
 // Roles: service; the order's owner only if `orders.customers_may` of the configuration has `confirm`. The owner may send `amount`
 // only if `orders.customers_may` has `confirm_part`. The call captures `amount` of the authorized money, or all of it if `amount` is
-// absent. A partial capture pays the order, too. A replay shows the attempt as it is now.
+// absent. A partial capture pays the order, too. A replay shows the attempt as it is now. `provider_data` may have members of the
+// provider's own request, such as a platform's fee.
+//
+// If the pay had `capture: manual_multiple`, the attempt may be confirmed several times, up to the authorized amount. The first
+// capture pays the order. The hold ends when all of it is captured, by `final: true`, or when the attempt is cancelled, which releases
+// the rest and leaves the captured money.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10798,6 +10896,9 @@ func (c *ClientWithResponses) ConfirmWithResponse(ctx context.Context, paymentAt
 // under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 // any status, but it must hold money. A replay shows the refund as it is now.
 //
+// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
+// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/payment-attempts/{payment_attempt_id}/refunds (the `CreateRefund` operationId).
@@ -10814,6 +10915,9 @@ func (c *ClientWithResponses) CreateRefundWithBodyWithResponse(ctx context.Conte
 // Roles: service, admin (for any user, without `On-Behalf-Of`). Without `amount` all refundable money is refunded. A refund that is
 // under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 // any status, but it must hold money. A replay shows the refund as it is now.
+//
+// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
+// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

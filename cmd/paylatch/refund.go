@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/engine/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/amount"
 )
@@ -25,6 +26,7 @@ type refundCreateCmd struct {
 	Reason   string      `required:"" help:"The reason, for the audit log."`
 	Amount   *minorUnits `placeholder:"MINOR" help:"The amount, in minor units. Default: the whole refundable amount."`
 	Expected *minorUnits `name:"expected-refundable" placeholder:"MINOR" help:"Refund nothing unless exactly this amount is refundable."`
+	Data     jsonObject  `name:"provider-data" placeholder:"JSON" help:"Members of the provider's own request, as a JSON object. A payment that shares its money requires them: they choose the accounts that bear the refund."`
 	Key      string      `placeholder:"KEY" help:"The idempotency key. Repeated commands with the same key refund once. Default: a new key, which is printed."`
 }
 
@@ -38,6 +40,17 @@ func (m *minorUnits) UnmarshalText(text []byte) error {
 		return fmt.Errorf("must be a whole number of minor units, such as 1000 for 10.00; got %q", text)
 	}
 	*m = minorUnits(n)
+	return nil
+}
+
+// jsonObject is an object of the command line.
+type jsonObject struct{ members gateway.Data }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (o *jsonObject) UnmarshalText(text []byte) error {
+	if err := json.Unmarshal(text, &o.members); err != nil || len(o.members) == 0 {
+		return fmt.Errorf(`must be a JSON object with members, such as {"reverse_transfer":true}; it was %q`, text)
+	}
 	return nil
 }
 
@@ -55,7 +68,11 @@ func (c *refundCreateCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return usageError{err}
 	}
-	body, err := json.Marshal([]*minorUnits{c.Amount, c.Expected})
+	asked := []any{c.Amount, c.Expected}
+	if c.Data.members != nil {
+		asked = append(asked, c.Data.members)
+	}
+	body, err := json.Marshal(asked)
 	if err != nil {
 		return fmt.Errorf("the request: %w", err)
 	}
@@ -70,7 +87,9 @@ func (c *refundCreateCmd) Run(ctx context.Context, a *app) error {
 		var made commands.RefundReply
 		err := d.Act(ctx, d.who, support.Refunded, "attempt", id.String(), c.Reason, func() (err error) {
 			// The reason stays in the audit log: a provider would show it to others.
-			made, err = d.useCases.Refund(ctx, d.who.Actor, req, commands.CreateRefund{AttemptID: id, Amount: (*int64)(c.Amount), Expected: (*int64)(c.Expected)})
+			made, err = d.useCases.Refund(ctx, d.who.Actor, req, commands.CreateRefund{
+				AttemptID: id, Amount: (*int64)(c.Amount), Expected: (*int64)(c.Expected), ProviderData: c.Data.members,
+			})
 			return err
 		})
 		if err != nil {

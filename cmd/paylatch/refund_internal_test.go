@@ -22,3 +22,17 @@ func TestMinorUnits(t *testing.T) {
 		require.ErrorContains(t, err, flag+`: must be a whole number of minor units, such as 1000 for 10.00; got "10.00"`)
 	}
 }
+
+func TestProviderDataIsAnObject(t *testing.T) {
+	t.Parallel()
+	var c refundCreateCmd
+	parser, err := kong.New(&c)
+	require.NoError(t, err)
+	_, err = parser.Parse([]string{"id", "--reason", "why", "--provider-data", `{"reverse_transfer":true}`})
+	require.NoError(t, err)
+	require.Equal(t, `{"reverse_transfer":true}`, c.Data.members.Text())
+	for _, text := range []string{"true", "{}", "reverse_transfer=true"} {
+		_, err = parser.Parse([]string{"id", "--reason", "why", "--provider-data", text})
+		require.ErrorContains(t, err, "--provider-data: must be a JSON object with members")
+	}
+}

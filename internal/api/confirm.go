@@ -27,7 +27,9 @@ func (s *server) Confirm(ctx context.Context, r gen.ConfirmRequestObject) (gen.C
 	if err != nil {
 		return nil, err
 	}
-	cmd := commands.Confirm{AttemptID: id, Amount: valueOf(r.Body).Amount}
+	body := valueOf(r.Body)
+	cmd := commands.Confirm{AttemptID: id, Amount: body.Amount, Final: body.Final}
+	recast(body.ProviderData, &cmd.ProviderData)
 	reply, err := s.Payments.Confirm(ctx, x.Actor, x.Command(id.String()), cmd)
 	return s.attemptResponse(x, reply, err)
 }

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/engine/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -19,7 +21,7 @@ func TestConfirm(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.payments.reply = commands.Reply{View: payment.View{Attempt: succeeded()}, Result: idempotency.Created}
-	got := b.command(attemptPath+"/confirm", `{"amount":1500}`)
+	got := b.command(attemptPath+"/confirm", `{"amount":1500,"final":true,"provider_data":{"transfer_data":{"amount":1000}}}`)
 	require.Equal(t, http.StatusOK, got.StatusCode)
 	require.Equal(t, "created", got.Header.Get("Idempotency-Result"))
 	require.Empty(t, got.Header.Get("Idempotency-Replayed"))
@@ -28,7 +30,9 @@ func TestConfirm(t *testing.T) {
 	require.Equal(t, "succeeded", got.object(t)["status"])
 	require.NotContains(t, got.object(t), "status_token", "in the answers to pay only")
 	amount := int64(1500)
-	require.Equal(t, commands.Confirm{AttemptID: attemptID, Amount: &amount}, b.payments.confirms)
+	require.Equal(t, commands.Confirm{
+		AttemptID: attemptID, Amount: &amount, Final: new(true), ProviderData: gateway.Data{"transfer_data": json.RawMessage(`{"amount":1000}`)},
+	}, b.payments.confirms)
 	require.Equal(t, "POST "+attemptPath+"/confirm", b.payments.request.Endpoint)
 
 	b.payments.reply.Result = idempotency.Reused

@@ -99,6 +99,8 @@ func with(t *testing.T, doc *contract.Document, s *contract.Schema, path []strin
 			switch {
 			case len(path) > 0 && p.Name == path[0] && p.Name == "account":
 				value[p.Name] = "sandbox" // a customer may name the default one
+			case len(path) > 0 && p.Name == path[0] && p.Name == "capture":
+				value[p.Name] = "manual" // the right is for that one
 			case len(path) > 0 && p.Name == path[0]:
 				value[p.Name] = with(t, doc, p.Value, path[1:])
 			case own.Requires(p.Name):

@@ -65,7 +65,7 @@ func FuzzCreateOrder(f *testing.F) {
 }
 
 func FuzzPay(f *testing.F) {
-	for _, seed := range []string{goodPay, `{"payment_method":{"token":"t"},"return_url":"https://a.example"}`, `{"payment_method":{"token":"t"},"capture":"manual","amount":1,"currency":"JPY"}`} {
+	for _, seed := range []string{goodPay, `{"payment_method":{"token":"t"},"return_url":"https://a.example"}`, `{"payment_method":{"token":"t"},"capture":"manual_multiple","amount":1,"currency":"JPY"}`} {
 		f.Add(seed)
 	}
 	p, send := fuzzed("/v1/orders/A-1/pay")
@@ -75,7 +75,7 @@ func FuzzPay(f *testing.F) {
 		}
 		require.NotEmpty(t, p.pays.Token)
 		require.NotContains(t, p.pays.Token, "\x00")
-		require.Contains(t, []payment.CaptureMode{payment.CaptureAutomatic, payment.CaptureManual}, p.pays.Capture)
+		require.Contains(t, []payment.CaptureMode{payment.CaptureAutomatic, payment.CaptureManual, payment.CaptureSeveral}, p.pays.Capture)
 		if p.pays.ReturnURL != "" {
 			require.Regexp(t, `^(?i:https?)://`, p.pays.ReturnURL)
 		}

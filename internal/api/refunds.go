@@ -22,6 +22,7 @@ func (s *server) CreateRefund(ctx context.Context, r gen.CreateRefundRequestObje
 		AttemptID: id, Amount: body.Amount, Reason: valueOf(body.Reason), Expected: body.ExpectedRefundable,
 		ProviderPaymentID: valueOf(body.ProviderPaymentID), AcknowledgeDispute: valueOf(body.AcknowledgeDispute),
 	}
+	recast(body.ProviderData, &cmd.ProviderData)
 	refunded, err := s.Payments.Refund(ctx, x.Actor, x.Command(id.String()), cmd)
 	if err != nil {
 		return nil, x.Failed(refunded.Result, err)

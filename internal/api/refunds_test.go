@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/engine/commands"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -17,7 +19,7 @@ func TestRefund(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.payments.refund = commands.RefundReply{Refund: pendingRefund(), Result: idempotency.Created}
-	got := b.command(attemptPath+"/refunds", `{"amount":500,"reason":"One ticket <returned>","expected_refundable":0}`, "Authorization: Bearer admin")
+	got := b.command(attemptPath+"/refunds", `{"amount":500,"reason":"One ticket <returned>","expected_refundable":0,"provider_data":{"reverse_transfer":true}}`, "Authorization: Bearer admin")
 	require.Equal(t, http.StatusCreated, got.StatusCode)
 	require.Equal(t, "created", got.Header.Get("Idempotency-Result"))
 	require.Empty(t, got.Header.Get("Idempotency-Replayed"))
@@ -28,6 +30,7 @@ func TestRefund(t *testing.T) {
 	amount, expected := int64(500), int64(0)
 	require.Equal(t, commands.CreateRefund{
 		AttemptID: attemptID, Amount: &amount, Reason: "One ticket <returned>", Expected: &expected,
+		ProviderData: gateway.Data{"reverse_transfer": json.RawMessage("true")},
 	}, b.payments.refunds)
 	require.Equal(t, "admin", b.payments.request.User)
 	require.Equal(t, "POST "+attemptPath+"/refunds", b.payments.request.Endpoint)

@@ -177,14 +177,22 @@ func amendOrderRefused(t *testing.T) {
 			t.Helper()
 			r.refund(t, r.paid(t, "A-1", "tok_success").ID, "refund-key")
 		}, true, payment.ErrOrderPaid},
-		"pending":          {func(t *testing.T, r *env) { t.Helper(); r.paid(t, "A-1", "tok_never") }, false, nil},
-		"on a page":        {func(t *testing.T, r *env) { t.Helper(); r.paid(t, "A-1", "tok_redirect") }, false, nil},
-		"on hold":          {func(t *testing.T, r *env) { t.Helper(); r.held(t, "A-1") }, false, nil},
-		"unknown":          {func(t *testing.T, r *env) { t.Helper(); r.paid(t, "A-1", "tok_hang_charged") }, false, nil},
-		"another version":  {func(t *testing.T, r *env) { t.Helper(); r.paid(t, "A-1", "tok_decline") }, false, payment.ErrOrderChanged},
-		"begun elsewhere":  {func(t *testing.T, r *env) { t.Helper(); r.order(t, "A-1"); r.register(t, commands.External{OrderID: "A-1"}) }, false, nil},
-		"no order":         {func(*testing.T, *env) {}, true, payment.ErrOrderNotFound},
-		"another customer": {func(t *testing.T, r *env) { t.Helper(); r.order(t, "A-1"); r.exec(t, "ALTER TABLE orders DISABLE TRIGGER orders_guard; UPDATE orders SET user_id = 'u2'") }, false, payment.ErrForbidden},
+		"pending":         {func(t *testing.T, r *env) { t.Helper(); r.paid(t, "A-1", "tok_never") }, false, nil},
+		"on a page":       {func(t *testing.T, r *env) { t.Helper(); r.paid(t, "A-1", "tok_redirect") }, false, nil},
+		"on hold":         {func(t *testing.T, r *env) { t.Helper(); r.held(t, "A-1") }, false, nil},
+		"unknown":         {func(t *testing.T, r *env) { t.Helper(); r.paid(t, "A-1", "tok_hang_charged") }, false, nil},
+		"another version": {func(t *testing.T, r *env) { t.Helper(); r.paid(t, "A-1", "tok_decline") }, false, payment.ErrOrderChanged},
+		"begun elsewhere": {func(t *testing.T, r *env) {
+			t.Helper()
+			r.order(t, "A-1")
+			r.register(t, commands.External{OrderID: "A-1"})
+		}, false, nil},
+		"no order": {func(*testing.T, *env) {}, true, payment.ErrOrderNotFound},
+		"another customer": {func(t *testing.T, r *env) {
+			t.Helper()
+			r.order(t, "A-1")
+			r.exec(t, "ALTER TABLE orders DISABLE TRIGGER orders_guard; UPDATE orders SET user_id = 'u2'")
+		}, false, payment.ErrForbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -144,7 +144,7 @@ func (p *scripted) now() time.Time {
 func (p *scripted) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: p.keyLife(), Blind: p.blind, Find: !p.blind, FindConsistent: !p.blind, RefundsConsistent: !p.blind,
-		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: !p.blind,
+		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: !p.blind,
 	}
 }
 

@@ -36,7 +36,7 @@ type Details struct {
 	Browser             *Browser `json:"browser,omitempty"`
 	Lines               []Line   `json:"lines,omitempty"`
 	// ProviderData are members of the provider's own request, as JSON, by their names.
-	ProviderData map[string]json.RawMessage `json:"provider_data,omitempty"`
+	ProviderData Data `json:"provider_data,omitempty"`
 }
 
 // Browser is the data of the customer's browser for 3-D Secure (EMVCo, "Browser Information").

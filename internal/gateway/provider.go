@@ -51,10 +51,12 @@ type Provider interface {
 type Charge struct {
 	Details
 
-	Attempt        payment.AttemptID
-	Order          payment.OrderID
-	Money          payment.Money
+	Attempt payment.AttemptID
+	Order   payment.OrderID
+	Money   payment.Money
+	// Capture is automatic or manual. Several is set on a manual one whose hold is captured in several parts.
 	Capture        payment.CaptureMode
+	Several        bool
 	IdempotencyKey string
 	// Again is set if an earlier call of this charge may have reached the provider.
 	Again  bool
@@ -85,8 +87,12 @@ type Capture struct {
 	Container string
 	Money     payment.Money
 	Whole     bool
+	// Several is set if the hold is captured in several parts, and Final if no other part follows.
+	Several, Final bool
 	// Receipt is the content of the fiscal receipt of the capture; nil without a receipt.
-	Receipt        *Receipt
+	Receipt *Receipt
+	// ProviderData are members of the provider's own request, checked by Further.AcceptsCapture.
+	ProviderData   Data
 	IdempotencyKey string
 	Permit         Permit
 }
@@ -117,7 +123,9 @@ type RefundCall struct {
 	Left   payment.Money
 	Reason string
 	// Receipt is the content of the fiscal receipt of the refund; nil without a receipt.
-	Receipt        *Receipt
+	Receipt *Receipt
+	// ProviderData are members of the provider's own request, checked by Further.AcceptsRefund.
+	ProviderData   Data
 	IdempotencyKey string
 	Permit         Permit
 }
@@ -247,6 +255,8 @@ type Account struct {
 	Statement Statement
 	// BooksLag is how long the books may lack a new entry.
 	BooksLag time.Duration
+	// Further describes what the account's captures and refunds may carry.
+	Further Further
 	// BooksUnmarked is set if the entries of the books have no mark of ours. A payment that a restored database lacks
 	// then looks like a foreign payment.
 	BooksUnmarked bool

@@ -98,6 +98,7 @@ func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 		a.releaseFailed(p, r, now)
 	}
 	verdict = a.move(&t, r, p, odd, verdict, now)
+	a.endRest(r.Cause, now)
 	if a.Failed() {
 		a.endHold(r.Cause, now)
 	}
@@ -411,13 +412,15 @@ func (a *Attempt) mismatched(m MovementReport, p *Payment, acceptMore bool) Disc
 		return ""
 	case m.Kind == MovementAuthorization:
 		return AmountMismatch
+	case a.Capture == CaptureSeveral && a.Succeeded() && a.askedToCapture(a.capturedBesides(p)+m.Money.Minor):
+		return "" // the sum of its captures so far
 	case a.captured(m, key), a.Succeeded() && a.besides(p)+a.capturedBesides(p) > 0:
 		return "" // recorded, or money under a second payment: that is a finding of its own
 	case a.Succeeded() && m.Money.Minor < a.captures(key) && a.captures(key) > a.Money.Minor:
 		return "" // less than the recorded amount: that has a finding
 	case a.Succeeded() && !a.replaces(key):
 		return AmountMismatch
-	case a.Failed() && a.Capture == CaptureManual && m.Money.Minor > 0 && m.Money.Minor < a.Money.Minor:
+	case a.Failed() && a.Capture.Holds() && m.Money.Minor > 0 && m.Money.Minor < a.Money.Minor:
 		return "" // late money: any part of the hold is expected
 	}
 	switch sum := a.capturedBesides(p) + m.Money.Minor; {

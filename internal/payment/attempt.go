@@ -10,10 +10,11 @@ import (
 // CaptureMode is when the money is captured.
 type CaptureMode string
 
-// The capture modes: with the authorisation, or later by a confirm.
+// The capture modes: with the authorisation, later by one confirm, or later by several confirms.
 const (
 	CaptureAutomatic CaptureMode = "automatic"
 	CaptureManual    CaptureMode = "manual"
+	CaptureSeveral   CaptureMode = "manual_multiple"
 )
 
 // Origin is the party whose call began an attempt.
@@ -85,6 +86,8 @@ type Attempt struct { //nolint:recvcheck // methods that only read take a value
 	Moves []DisputeMove
 
 	Capture CaptureMode
+	// Split is set if the pay shared its money with other accounts at the provider. A refund must then say who bears it.
+	Split bool
 	// SealedReceipt is the content of its fiscal receipts, encrypted; nil without receipts. It is not read with the
 	// attempt.
 	SealedReceipt []byte
@@ -161,7 +164,12 @@ func (a Attempt) AmountDisputed() int64 { return max(0, a.Disputed) }
 func (a Attempt) HoldsMoney() bool { return a.Held() > 0 || a.ForeignMoney }
 
 // Capturable is the most that a capture may take, in minor units.
-func (a Attempt) Capturable() int64 { return min(a.Authorized, a.Money.Minor) }
+func (a Attempt) Capturable() int64 {
+	if a.Capture == CaptureSeveral && a.Succeeded() {
+		return a.Rest()
+	}
+	return min(a.Authorized, a.Money.Minor)
+}
 
 // Stage is the stage that callers see.
 func (a Attempt) Stage() string {

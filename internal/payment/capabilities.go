@@ -21,8 +21,9 @@ type Capabilities struct {
 	// it answered with an error.
 	FindFirst bool
 	// Complete is set if a payment has a second step, with the data that the provider's page or script returned.
-	Complete       bool
-	Capture        bool
+	Complete bool
+	// Captures is how often a hold may be captured. PartialCapture is set if a capture may take a part of it.
+	Captures       Captures
 	PartialCapture bool
 	// CaptureUnseen is set if an accepted capture may take long to show in lookups: that the
 	// payment is still authorised proves nothing.

@@ -26,10 +26,16 @@ func (a *Attempt) covers(amount int64) bool {
 	return amount > 0 && (amount >= a.Money.Minor || a.askedToCapture(amount))
 }
 
-// askedToCapture reports whether a capture operation of ours is, or was, for an amount.
+// askedToCapture reports whether a capture operation of ours is, or was, for an amount; with several captures of a hold,
+// whether the amount is the sum of the first ones.
 func (a *Attempt) askedToCapture(amount int64) bool {
+	var sum int64
 	return slices.ContainsFunc(a.Operations, func(o Operation) bool {
-		return o.Kind == OperationCapture && o.Amount == amount && (o.Open() || o.State == fsm.OperationDone)
+		if o.Kind != OperationCapture || !o.Open() && o.State != fsm.OperationDone {
+			return false
+		}
+		sum += o.Amount
+		return amount == o.Amount && a.Capture != CaptureSeveral || amount == sum && a.Capture == CaptureSeveral
 	})
 }
 

@@ -86,6 +86,11 @@ type Operation struct {
 	// UnpaidAt is when nobody can pay any more what a charge made, unless its response came. It is nil for a charge that
 	// may take money without its customer, or at any later time.
 	UnpaidAt *time.Time
+	// Final is set on the last capture of a hold. Before is the amount that was captured before a capture began.
+	Final  bool
+	Before int64
+	// HasData is set on a capture or refund with members of the provider's own request.
+	HasData bool
 	// SealedRequest is the data for a resend, encrypted. It is not read with the operation.
 	SealedRequest []byte
 	// ProviderRef is the provider's id of this very call.
@@ -127,11 +132,14 @@ func (o *Operation) Slot() string {
 	return string(o.Kind)
 }
 
-// Carries reports whether a request has more than the attempt's own members: the means of payment, or the data that the
-// provider's page returned.
+// Carries reports whether a request has more than the attempt's own members: the means of payment, the data that the
+// provider's page returned, or members of the provider's own request.
 func (o *Operation) Carries() bool {
-	return o.Kind == OperationCharge || o.Kind == OperationComplete && o.Origin == OperationOriginRequest
+	return o.Kind == OperationCharge || o.Kind == OperationComplete && o.Origin == OperationOriginRequest || o.HasData
 }
+
+// incomplete reports whether the data that a request carries is not kept any more: it must not be sent.
+func (o *Operation) incomplete() bool { return o.Carries() && len(o.SealedRequest) == 0 }
 
 // Open reports whether it may still have an effect, or must be looked at.
 func (o *Operation) Open() bool { return o.State.Open() }

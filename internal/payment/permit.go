@@ -94,7 +94,7 @@ func (a *Attempt) Permit(op *Operation, o Order, can Capabilities, now time.Time
 		return a.permitSecond(op)
 	case op.Kind == OperationCancel:
 		return a.permitCancel(op, can)
-	case a.State.Final():
+	case a.State.Final() && (op.Kind != OperationCapture || a.Rest() == 0):
 		return Close
 	case op.Kind == OperationCheck:
 		return Ask
@@ -115,19 +115,23 @@ func (a *Attempt) permitTake(op *Operation, o Order, can Capabilities, now time.
 }
 
 // sendable reports whether an operation that takes money may be sent, for the first time or again.
-// A capture may be sent again at a provider without idempotency keys, too: the hold that it takes
-// is there once.
+// The only capture of a hold may be sent again at a provider without idempotency keys, too: the hold that it takes is
+// there once.
 func (a *Attempt) sendable(op *Operation, can Capabilities, now time.Time) bool {
 	switch op.Kind {
 	case OperationCharge:
-		return a.Unreported() && len(op.SealedRequest) > 0 && op.chargeable(can, op.Age(now))
+		return a.Unreported() && !op.incomplete() && op.chargeable(can, op.Age(now))
 	case OperationComplete:
 		if op.Carries() {
-			return len(op.SealedRequest) > 0 && op.Age(now) < can.Resendable()
+			return !op.incomplete() && op.Age(now) < can.Resendable()
 		}
 		return now.Sub(a.CreatedAt) < CompletionLife && (op.Sends == 0 || op.Age(now) < can.Resendable())
 	case OperationCapture:
-		return op.Age(now) < ResendWindow
+		window := ResendWindow
+		if a.Capture == CaptureSeveral && op.Sends > 0 {
+			window = can.Resendable()
+		}
+		return !op.incomplete() && op.Age(now) < window
 	case OperationCancel, OperationRefund, OperationCheck:
 	}
 	return false
@@ -146,7 +150,7 @@ func (o *Operation) chargeable(can Capabilities, age time.Duration) bool {
 // payment first if it has no name or has failed: its hold may be gone.
 func (a *Attempt) permitCancel(op *Operation, can Capabilities) Decision {
 	switch {
-	case a.Succeeded(), a.Failed() && !a.Unreleased() && op.Sends > 0:
+	case a.Succeeded() && a.Rest() == 0, a.Failed() && !a.Unreleased() && op.Sends > 0:
 		return Close
 	case op.State == fsm.OperationAccepted && can.Blind:
 		return Ask // it was received, and can't be looked up

@@ -51,3 +51,45 @@ func TestPermitAsksWhetherTheMoneyIsThere(t *testing.T) {
 		})
 	}
 }
+
+// One of several captures of a hold must not be taken twice: the rest would cover it. Without the provider's keys it is
+// sent once. A capture whose members are lost is not sent.
+func TestPermitOfACapture(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	keys := payment.Capabilities{KeyLife: time.Hour}
+	for name, c := range map[string]struct {
+		mode  payment.CaptureMode
+		state fsm.State
+		can   payment.Capabilities
+		sends int
+		data  bool
+		left  int64
+		want  payment.Decision
+	}{
+		"the only one, again, without keys": {payment.CaptureManual, fsm.Authorized, payment.Capabilities{}, 1, false, 1499, payment.Send},
+		"a further one":                     {payment.CaptureSeveral, fsm.Succeeded, keys, 0, false, 1499, payment.Send},
+		"a further one, again":              {payment.CaptureSeveral, fsm.Succeeded, keys, 1, false, 1499, payment.Send},
+		"a further one, without keys":       {payment.CaptureSeveral, fsm.Succeeded, payment.Capabilities{}, 0, false, 1499, payment.Send},
+		"again, without keys":               {payment.CaptureSeveral, fsm.Succeeded, payment.Capabilities{}, 1, false, 1499, payment.Ask},
+		"the first, again, without keys":    {payment.CaptureSeveral, fsm.Authorized, payment.Capabilities{}, 1, false, 1499, payment.Ask},
+		"nothing is left":                   {payment.CaptureSeveral, fsm.Succeeded, keys, 1, false, 0, payment.Close},
+		"of a payment that is captured":     {payment.CaptureManual, fsm.Succeeded, keys, 1, false, 1499, payment.Close},
+		"without its members":               {payment.CaptureSeveral, fsm.Succeeded, keys, 1, true, 1499, payment.Ask},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := payment.Attempt{
+				Money: payment.Money{Minor: 1999, Currency: "EUR"}, State: c.state, Capture: c.mode,
+				Payments: []payment.Payment{{ID: "pi_1", State: fsm.PaymentCaptured}},
+			}
+			for kind, minor := range map[payment.MovementKind]int64{payment.MovementAuthorization: 500 + c.left, payment.MovementCapture: 500} {
+				a.Movements = append(a.Movements, payment.Movement{Kind: kind, Money: payment.Money{Minor: minor, Currency: "EUR"}})
+			}
+			a.Operations = []payment.Operation{{
+				Kind: payment.OperationCapture, State: fsm.OperationUnknown, Sends: c.sends, FirstSentAt: &now, Amount: 100, Before: 500, HasData: c.data,
+			}}
+			require.Equal(t, c.want, a.Permit(&a.Operations[0], payment.Order{}, c.can, now))
+		})
+	}
+}

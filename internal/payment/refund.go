@@ -108,7 +108,7 @@ func PermitRefund(op *Operation, a *Attempt, all []Refund, can Capabilities, r *
 		return Close
 	case r.ProviderRefundID != "" || op.Sends > 0 && op.Age(now) >= can.Resendable():
 		return Ask
-	case op.Kind != OperationRefund, covered(a, all, r):
+	case op.Kind != OperationRefund, covered(a, all, r) && !op.incomplete():
 		return Send
 	case op.Sends > 0:
 		return Ask // an earlier call may have been accepted

@@ -112,7 +112,7 @@ type slow struct {
 func newSlow() slow { return slow{called: make(chan struct{}, 4), answer: make(chan struct{})} }
 
 func (slow) Capabilities() payment.Capabilities {
-	return payment.Capabilities{Capture: true, Cancel: true}
+	return payment.Capabilities{Captures: payment.CapturesOnce, Cancel: true}
 }
 
 func (s slow) taken() (gateway.Outcome, error) {

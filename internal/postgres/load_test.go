@@ -265,7 +265,7 @@ func shuffled(names ...string) []string {
 type flaky struct{ gateway.Provider }
 
 func (flaky) Capabilities() payment.Capabilities {
-	return payment.Capabilities{Find: true, Capture: true, Cancel: true}
+	return payment.Capabilities{Find: true, Captures: payment.CapturesOnce, Cancel: true}
 }
 
 func (flaky) Accepts(gateway.Charge) error { return nil }

@@ -23,12 +23,15 @@ func attemptFromRow(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool
 		Money:      payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
 		Authorized: row.AmountAuthorized, Captured: row.AmountCaptured, Refunded: row.AmountRefunded, Disputed: row.AmountDisputed,
 		ForeignMoney: row.ForeignMoney, LastMovement: int(row.Movements),
-		Capture: payment.CaptureAutomatic, NextAction: payment.ParseAction(row.NextAction), Saved: savedFromRow(row.SavedPaymentMethod),
+		Capture: payment.CaptureAutomatic, Split: row.Split, NextAction: payment.ParseAction(row.NextAction), Saved: savedFromRow(row.SavedPaymentMethod),
 		Version: int(row.Version), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, FinalizedAt: row.FinalizedAt,
 		ReadAt: readAt, Siblings: siblings,
 	}
 	readPayments(&a, row.Payments)
-	if row.CaptureManual {
+	switch {
+	case row.CaptureMultiple:
+		a.Capture = payment.CaptureSeveral
+	case row.CaptureManual:
 		a.Capture = payment.CaptureManual
 	}
 	if row.FailureCode != "" {
@@ -93,9 +96,11 @@ func attemptsInsertParams(attempts []payment.Attempt) *dbsqlc.AttemptsInsertPara
 		p.ExpiresAts = append(p.ExpiresAts, orZero(a.ExpiresAt))
 		p.Amounts = append(p.Amounts, a.Money.Minor)
 		p.Currencies = append(p.Currencies, string(a.Money.Currency))
-		p.CapturesManual = append(p.CapturesManual, a.Capture == payment.CaptureManual)
+		p.CapturesManual = append(p.CapturesManual, a.Capture.Holds())
+		p.CapturesMultiple = append(p.CapturesMultiple, a.Capture == payment.CaptureSeveral)
 		p.CreatedAts = append(p.CreatedAts, a.CreatedAt)
 		p.Merchants = append(p.Merchants, int32(a.Merchant)) //nolint:gosec // a small number
+		p.Splits = append(p.Splits, a.Split)
 	}
 	return p
 }

@@ -17,7 +17,7 @@ func operationsFromRows(rows []*dbsqlc.Operations) map[payment.AttemptID][]payme
 			OrderID: payment.OrderID(r.OrderID), AttemptID: payment.AttemptID(r.AttemptID), Kind: payment.OperationKind(r.Kind), Number: int(r.Number),
 			Account: r.Account, Amount: r.Amount, Origin: payment.OperationOrigin(r.Origin), OriginID: r.OriginID, State: fsm.OperationState(r.State),
 			Sends: int(r.Sends), Fence: r.Fence, LeaseUntil: r.LeaseUntil, Tries: int(r.Tries), NextAt: r.NextAt, FirstSentAt: r.FirstSentAt,
-			ProviderRef: r.ProviderRef, Result: r.Result, CreatedAt: r.CreatedAt, Payment: r.Payment, UnpaidAt: r.UnpaidAt,
+			ProviderRef: r.ProviderRef, Result: r.Result, CreatedAt: r.CreatedAt, Payment: r.Payment, UnpaidAt: r.UnpaidAt, HasData: r.HasData, Final: r.Final, Before: r.CapturedBefore,
 		}
 		if r.RefundID != nil {
 			o.RefundID = payment.RefundID(*r.RefundID)
@@ -54,6 +54,9 @@ func operationsInsertParams(writes []changeset.AttemptWrite) *dbsqlc.OperationsI
 			p.CreatedAts = append(p.CreatedAts, o.CreatedAt)
 			p.Payments = append(p.Payments, o.Payment)
 			p.UnpaidAts = append(p.UnpaidAts, orZero(o.UnpaidAt))
+			p.HaveData = append(p.HaveData, o.HasData)
+			p.Finals = append(p.Finals, o.Final)
+			p.CapturedBefores = append(p.CapturedBefores, o.Before)
 		}
 	}
 	return p

@@ -55,7 +55,9 @@ func TestAnOrderIsReadAsWritten(t *testing.T) {
 			return err
 		})
 		o.Amend(payment.Terms{Money: payment.Money{Minor: amount(r), Currency: "KWD"}, Description: text(r), Metadata: map[string]string{"a": text(r)}}, at(r))
-		do(r, store, func(ctx context.Context, tx postgres.Tx) error { return tx.OrderAmend(ctx, commands.Amendment{Order: o}) })
+		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
+			return tx.OrderAmend(ctx, commands.Amendment{Order: o})
+		})
 		there, err = store.Order(t.Context(), o.ID)
 		require.NoError(r, err)
 		there.Attempts = nil
@@ -169,7 +171,8 @@ func anyAttempt(r *rapid.T, o payment.Order) payment.Attempt {
 		ProviderPaymentID: text(r), State: rapid.SampledFrom(fsm.States()).Draw(r, "state"),
 		Money: payment.Money{Minor: amount(r), Currency: "JPY"}, Authorized: -amount(r), Captured: 2 * payment.MaxAmount, Refunded: amount(r), Disputed: -amount(r),
 		ForeignMoney: rapid.Bool().Draw(r, "foreign"), LastMovement: rapid.IntRange(1, 1000).Draw(r, "movement"),
-		Capture:    rapid.SampledFrom([]payment.CaptureMode{payment.CaptureAutomatic, payment.CaptureManual}).Draw(r, "capture"),
+		Capture:    rapid.SampledFrom([]payment.CaptureMode{payment.CaptureAutomatic, payment.CaptureManual, payment.CaptureSeveral}).Draw(r, "capture"),
+		Split:      rapid.Bool().Draw(r, "split"),
 		NextAction: payment.Redirect(text(r)),
 		Saved:      &payment.SavedMethod{Token: word(r), Type: text(r), Display: text(r), Expires: text(r)},
 		Version:    rapid.IntRange(2, 1_000_000).Draw(r, "version"), CreatedAt: created, UpdatedAt: at(r),
@@ -197,6 +200,7 @@ func anyOperation(r *rapid.T, a payment.Attempt) payment.Operation {
 	o := a.NewOperation(payment.OperationCharge, payment.OperationOriginRequest, at(r))
 	o.State = rapid.SampledFrom([]fsm.OperationState{fsm.OperationWanted, fsm.OperationSent, fsm.OperationUnknown}).Draw(r, "operation")
 	o.Amount, o.OriginID, o.ProviderRef, o.Result, o.Payment = amount(r), text(r), text(r), text(r), text(r)
+	o.Final, o.HasData, o.Before = rapid.Bool().Draw(r, "final"), rapid.Bool().Draw(r, "data"), amount(r)
 	o.Sends = rapid.IntRange(1, 1000).Draw(r, "sends")
 	o.Fence, o.Tries = int64(o.Sends)+rapid.Int64Range(0, 1000).Draw(r, "takes"), rapid.IntRange(1, 1000).Draw(r, "tries")
 	o.LeaseUntil, o.NextAt, o.FirstSentAt, o.UnpaidAt = maybe(r, false), maybe(r, true), maybe(r, false), maybe(r, false)
@@ -275,6 +279,7 @@ func TestOperationsAreReadAsWritten(t *testing.T) {
 		was := a.Operations[0]
 		now := anyOperation(r, a)
 		now.Number, now.Amount, now.OriginID, now.Payment, now.CreatedAt, now.UnpaidAt = 0, was.Amount, was.OriginID, was.Payment, was.CreatedAt, was.UnpaidAt
+		now.Final, now.HasData, now.Before = was.Final, was.HasData, was.Before
 		now.Sends, now.Fence = now.Sends+was.Sends, now.Fence+was.Fence
 		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
 			return save(ctx, tx, changeset.AttemptWrite{
@@ -290,7 +295,7 @@ func TestOperationsAreReadAsWritten(t *testing.T) {
 func born(a payment.Attempt) payment.Attempt {
 	return payment.Attempt{
 		ID: a.ID, OrderID: a.OrderID, UserID: a.UserID, RequestID: a.RequestID, RequestHash: a.RequestHash, Account: a.Account, Merchant: a.Merchant,
-		Origin: a.Origin, ExpiresAt: a.ExpiresAt, State: a.Origin.First(), Money: a.Money, Capture: a.Capture,
+		Origin: a.Origin, ExpiresAt: a.ExpiresAt, State: a.Origin.First(), Money: a.Money, Capture: a.Capture, Split: a.Split,
 		Version: 1, CreatedAt: a.CreatedAt, UpdatedAt: a.CreatedAt,
 	}
 }

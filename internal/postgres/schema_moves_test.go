@@ -60,7 +60,7 @@ func attemptMoves() []promise {
 			code: unique, constraint: "details_once", allowed: another("sealed_details", `{"attempt_id": ":a2"}`),
 		},
 		{
-			name: "only charges and completes carry a request", breaks: another("sealed_requests", `{"kind": "capture"}`),
+			name: "only calls with a content carry a request", breaks: another("sealed_requests", `{"kind": "cancel"}`),
 			code: check, constraint: "sealed_requests_kind_carries", allowed: another("sealed_requests", `{"kind": "complete"}`),
 		},
 	}

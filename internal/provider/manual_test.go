@@ -120,6 +120,32 @@ func lagOf(a kit.Adapter) string {
 	return fmt.Sprintf("%d s", a.Lag/time.Second)
 }
 
+// further returns the sentences about provider_data of captures and refunds.
+func further(f gateway.Further) string {
+	var b strings.Builder
+	for _, of := range []struct {
+		what    string
+		members gateway.Members
+	}{{"capture", f.Capture}, {"refund", f.Refund}} {
+		if len(of.members) > 0 {
+			fmt.Fprintf(&b, " `provider_data` of a %s: %s.", of.what, quoted(of.members.Names()))
+		}
+	}
+	if len(f.Split.Pay) > 0 {
+		fmt.Fprintf(&b, " A pay with %s shares its money, so its refund must have %s.", strings.Join(each(f.Split.Pay), " or "), strings.Join(each(f.Split.Refund), " or "))
+	}
+	return b.String()
+}
+
+func quoted(names []string) string { return strings.Join(each(names), ", ") }
+
+func each(names []string) (in []string) {
+	for _, name := range names {
+		in = append(in, "`"+name+"`")
+	}
+	return in
+}
+
 func table(a kit.Adapter) string {
 	var b strings.Builder
 	b.WriteString("| member of the pay | becomes | when |\n|---|---|---|\n")
@@ -128,12 +154,12 @@ func table(a kit.Adapter) string {
 	}
 	names := "none"
 	if len(a.ProviderData) > 0 {
-		names = "`" + strings.Join(a.ProviderData, "`, `") + "`"
+		names = quoted(a.ProviderData)
 	}
 	fmt.Fprintf(&b, "\n`provider_data`: %s.", names)
 	if a.SecondStep != "" {
 		fmt.Fprintf(&b, " `complete` takes %s.", a.SecondStep)
 	}
-	b.WriteString("\n\n")
+	b.WriteString(further(a.Further) + "\n\n")
 	return b.String()
 }

@@ -87,7 +87,7 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		require.Equal(t, c.keys > 0, got.KeyLife > 0, kind)
 		require.True(t, got.KeyLife == 0 || got.KeyLife < c.keys, "%s: what is sent last must get there in time", kind)
 		got.KeyLife, got.FindLag = 0, 0
-		got.Capture, got.PartialCapture, got.Refund, got.PartialRefund = false, false, false, false // only the suite reads them
+		got.Captures, got.PartialCapture, got.Refund, got.PartialRefund = payment.CapturesNone, false, false, false // only the suite reads them
 		require.Equal(t, c.can, got, kind)
 	}
 }

@@ -78,11 +78,14 @@ func (o objectData) chargebackReversed() (webhooks.Kind, *read.Integer) {
 }
 
 // capturable reads a hold. Stripe reports one that has been captured or released as well, with nothing left to capture:
-// that means nothing.
+// that means nothing. One of several captures leaves some of the hold.
 func (o objectData) capturable() (webhooks.Kind, *read.Integer) {
 	amount := cmp.Or(o.AmountCapturable, o.Amount)
 	if amount != nil && *amount == 0 {
 		return webhooks.KindIgnored, nil
+	}
+	if o.AmountReceived != nil && *o.AmountReceived != 0 {
+		return webhooks.KindSucceeded, o.AmountReceived
 	}
 	return webhooks.KindAuthorized, amount
 }

@@ -46,6 +46,8 @@ func TestKinds(t *testing.T) {
 		"intent partially funded":  {"payment_intent.partially_funded", intentMembers, webhooks.KindProcessing, 2000},
 		"intent requires action":   {"payment_intent.requires_action", intentMembers, webhooks.KindActionRequired, 2000},
 		"intent held":              {"payment_intent.amount_capturable_updated", intentMembers + `,"amount_capturable":1500`, webhooks.KindAuthorized, 1500},
+		"intent held in part":      {"payment_intent.amount_capturable_updated", intentMembers + `,"amount_capturable":1500,"amount_received":500`, webhooks.KindSucceeded, 500},
+		"intent held, none taken":  {"payment_intent.amount_capturable_updated", intentMembers + `,"amount_capturable":1500,"amount_received":0`, webhooks.KindAuthorized, 1500},
 		"intent no longer held":    {"payment_intent.amount_capturable_updated", intentMembers + `,"amount_capturable":0`, webhooks.KindIgnored, -1},
 		"intent succeeded":         {"payment_intent.succeeded", intentMembers + `,"amount_received":1500`, webhooks.KindSucceeded, 1500},
 		"intent failed":            {"payment_intent.payment_failed", intentMembers, webhooks.KindSoftFailed, 2000},

@@ -101,7 +101,7 @@ func TestMistakesAreSentences(t *testing.T) {
 		{order, `{"currency":"EUR","amount":1,"description":"\u0000"}`, contract.FieldError{"description", "must not contain U+0000"}},
 		{order, `{"currency":"EUR","amount":1,"metadata":{"":""}}`, contract.FieldError{"metadata.", "must have a name of 1 to 40 characters"}},
 		{pay, `{"payment_method":null}`, contract.FieldError{"payment_method", "must be an object"}},
-		{pay, `{"payment_method":{"token":"t"},"capture":""}`, contract.FieldError{"capture", "must be one of automatic, manual"}},
+		{pay, `{"payment_method":{"token":"t"},"capture":""}`, contract.FieldError{"capture", "must be one of automatic, manual, manual_multiple"}},
 		{pay, `{"payment_method":{"token":"t"},"return_url":"ftp://a"}`, contract.FieldError{"return_url", "must be an absolute http or https address"}},
 	} {
 		value, err := contract.ParseJSON([]byte(c.body))

@@ -66,8 +66,9 @@ func (e AttemptStage) Valid() bool {
 
 // Defines values for AttemptCapture.
 const (
-	AttemptCaptureAutomatic AttemptCapture = "automatic"
-	AttemptCaptureManual    AttemptCapture = "manual"
+	AttemptCaptureAutomatic      AttemptCapture = "automatic"
+	AttemptCaptureManual         AttemptCapture = "manual"
+	AttemptCaptureManualMultiple AttemptCapture = "manual_multiple"
 )
 
 // Valid indicates whether the value is a known member of the AttemptCapture enum.
@@ -76,6 +77,8 @@ func (e AttemptCapture) Valid() bool {
 	case AttemptCaptureAutomatic:
 		return true
 	case AttemptCaptureManual:
+		return true
+	case AttemptCaptureManualMultiple:
 		return true
 	default:
 		return false
@@ -267,8 +270,9 @@ func (e OverviewStandingBreaker) Valid() bool {
 
 // Defines values for PayCapture.
 const (
-	PayCaptureAutomatic PayCapture = "automatic"
-	PayCaptureManual    PayCapture = "manual"
+	PayCaptureAutomatic      PayCapture = "automatic"
+	PayCaptureManual         PayCapture = "manual"
+	PayCaptureManualMultiple PayCapture = "manual_multiple"
 )
 
 // Valid indicates whether the value is a known member of the PayCapture enum.
@@ -277,6 +281,8 @@ func (e PayCapture) Valid() bool {
 	case PayCaptureAutomatic:
 		return true
 	case PayCaptureManual:
+		return true
+	case PayCaptureManualMultiple:
 		return true
 	default:
 		return false
@@ -911,8 +917,10 @@ type Attempt struct {
 	AmountRefunded int64 `json:"amount_refunded"`
 
 	// AmountDisputed The amount that chargebacks took, less the amount that the provider returned.
-	AmountDisputed int64          `json:"amount_disputed"`
-	Capture        AttemptCapture `json:"capture"`
+	AmountDisputed int64 `json:"amount_disputed"`
+
+	// Capture With `manual_multiple`, `amount_authorized` of a payment less its `amount_captured` is still on hold.
+	Capture AttemptCapture `json:"capture"`
 
 	// Origin The party whose call began the attempt. `external`: the merchant's own call. `imported`: a call of the past.
 	Origin AttemptOrigin `json:"origin"`
@@ -960,7 +968,7 @@ type AttemptStatus string
 // AttemptStage The progress of a pending attempt, for people.
 type AttemptStage string
 
-// AttemptCapture defines model for Attempt.Capture.
+// AttemptCapture With `manual_multiple`, `amount_authorized` of a payment less its `amount_captured` is still on hold.
 type AttemptCapture string
 
 // AttemptOrigin The party whose call began the attempt. `external`: the merchant's own call. `imported`: a call of the past.
@@ -1007,6 +1015,14 @@ type Complete struct {
 type Confirm struct {
 	// Amount An amount in minor units of the currency, in plain digits.
 	Amount *Amount `json:"amount,omitempty"`
+
+	// Final Of a pay with `manual_multiple`: with `true` this is the last capture, and the rest of the hold is released. Without it further
+	// captures may follow. A pay with `manual` has one capture, which is the last one.
+	Final *bool `json:"final,omitempty"`
+
+	// ProviderData Members of the provider's own request for a capture, if the account's kind allows them: see the manual's table of providers.
+	// Only a service may send it.
+	ProviderData *json.RawMessage `json:"provider_data,omitempty"`
 }
 
 // CreateKey defines model for CreateKey.
@@ -1059,6 +1075,10 @@ type CreateRefund struct {
 
 	// ExpectedRefundable The amount that the caller believes is refundable, in minor units.
 	ExpectedRefundable *int64 `json:"expected_refundable,omitempty"`
+
+	// ProviderData Members of the provider's own request for a refund, if the account's kind allows them: see the manual's table of providers. The
+	// refund of a payment that shared its money must say here who bears it.
+	ProviderData *json.RawMessage `json:"provider_data,omitempty"`
 
 	// ProviderPaymentID The provider's id of the payment to be refunded. It is needed if several payments of the attempt hold money.
 	ProviderPaymentID *string `json:"provider_payment_id,omitempty"`
@@ -1573,7 +1593,9 @@ type Pay struct {
 	// Browser The data about the customer's browser that 3-D Secure requires (EMVCo). The browser's script and request headers have them.
 	Browser *Browser `json:"browser,omitempty"`
 
-	// Capture `manual` only authorizes the payment. The call `confirm` captures the money.
+	// Capture `manual` only authorizes the payment. The call `confirm` captures the money, once. With `manual_multiple` the hold is captured
+	// in several parts, if the account's provider can: the first `confirm` pays the order, and further ones capture more. Only a
+	// service may send `manual_multiple`.
 	Capture *PayCapture `json:"capture,omitempty"`
 
 	// Currency An ISO 4217 code in upper case.
@@ -1610,7 +1632,9 @@ type Pay struct {
 	Supersedes *Supersedes `json:"supersedes,omitempty"`
 }
 
-// PayCapture `manual` only authorizes the payment. The call `confirm` captures the money.
+// PayCapture `manual` only authorizes the payment. The call `confirm` captures the money, once. With `manual_multiple` the hold is captured
+// in several parts, if the account's provider can: the first `confirm` pays the order, and further ones capture more. Only a
+// service may send `manual_multiple`.
 type PayCapture string
 
 // PayInitiator `merchant` charges a stored payment method without the customer. Only a service may send it.

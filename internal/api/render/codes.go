@@ -246,7 +246,7 @@ func paymentKinds() []kind {
 		},
 		{
 			code: "attempt-not-capturable", status: 409, newKey: safe,
-			meaning: "There is no authorised money to capture. The attempt is not authorised yet, or is no longer authorised.",
+			meaning: "There is no authorised money to capture. The attempt is not authorised yet, is no longer authorised, or nothing of its hold is left.",
 			detail:  "Read the attempt and confirm it when its stage is authorized.",
 		},
 		{

@@ -64,8 +64,18 @@ func TestCreateRefused(t *testing.T) {
 		}
 		require.ErrorIs(t, err, c.want, name)
 	}
-	e.refundOnce(t, id, 1999)
+	split := func(is bool) {
+		_, err := e.db.Exec(t.Context(), "UPDATE payment_attempts SET split = $1", is)
+		require.NoError(t, err)
+	}
+	split(true)
 	_, _, err := e.requests.Create(t.Context(), sam, refundrequest.Create{AttemptID: id, Amount: 1, Reason: "r"})
+	var invalid *payment.ValidationError
+	require.ErrorAs(t, err, &invalid, "a request can't say who bears it")
+	require.Equal(t, "payment_attempt_id", invalid.Fields[0].Field)
+	split(false)
+	e.refundOnce(t, id, 1999)
+	_, _, err = e.requests.Create(t.Context(), sam, refundrequest.Create{AttemptID: id, Amount: 1, Reason: "r"})
 	require.ErrorIs(t, err, payment.ErrNotRefundable)
 	require.Empty(t, rows[string](t, e, "SELECT reason FROM refund_requests"))
 }

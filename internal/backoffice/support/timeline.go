@@ -135,8 +135,12 @@ func (h AttemptHistory) pressed() string {
 		return "The shop registered a payment of " + amount.Of(h.Attempt.Money) + " that it starts at the provider itself."
 	}
 	text := "The customer pressed Pay for " + amount.Of(h.Attempt.Money) + "."
-	if h.Attempt.Capture == payment.CaptureManual {
+	switch h.Attempt.Capture {
+	case payment.CaptureManual:
 		text += " The money is held first and captured later."
+	case payment.CaptureSeveral:
+		text += " The money is held first and captured later, in parts."
+	case payment.CaptureAutomatic:
 	}
 	return text
 }

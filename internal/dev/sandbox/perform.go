@@ -30,12 +30,12 @@ func (t *tx) authorize(c *chargeRecord) {
 	t.emit(c, "charge.authorized", c.Amount)
 }
 
-// capture moves money: it is the only place where a charge enters the ledger.
+// capture moves money: it is the only place where a charge enters the ledger. The event has the amount captured so far.
 func (t *tx) capture(c *chargeRecord, amount int64, key string) {
 	c.end(succeeded)
-	c.AmountCaptured = amount
+	c.AmountCaptured += amount
 	t.move(c, movementBy(key, Charge, amount))
-	t.emit(c, "charge.succeeded", amount)
+	t.emit(c, "charge.succeeded", c.AmountCaptured)
 }
 
 func (t *tx) decline(c *chargeRecord) {
@@ -70,25 +70,49 @@ func captureCharge(t *tx, c call, in captureRequest) result {
 	if !ok {
 		return result{err: notFound("charge")}
 	}
-	amount := rec.Amount
+	left := rec.capturable()
+	amount := left
 	if in.Amount != nil {
 		amount = *in.Amount
 	}
-	if rec.Status != authorized {
+	if left == 0 {
 		return refuseCharge(rec, "charge_not_capturable", "Only an authorized charge can be captured.")
 	}
-	if amount > rec.Amount {
+	if amount > left {
 		return refuseCharge(rec, "capture_exceeds_authorization", "More than was authorized can't be captured.")
 	}
+	last := in.Final == nil || *in.Final
 	t.capture(&rec, amount, c.key)
+	switch {
+	case !last:
+		rec.AmountCapturable = new(left - amount)
+	case rec.AmountCapturable != nil:
+		rec.AmountCapturable = new(int64(0))
+	}
 	t.putCharge(rec)
 	return result{value: rec.charge}
+}
+
+// capturable is how much of the charge is on hold.
+func (c *charge) capturable() int64 {
+	switch {
+	case c.Status == authorized:
+		return c.Amount
+	case c.Status == succeeded && c.AmountCapturable != nil:
+		return *c.AmountCapturable
+	}
+	return 0
 }
 
 func cancelCharge(t *tx, c call, _ cancelRequest) result {
 	rec, ok := t.charges[c.id]
 	if !ok {
 		return result{err: notFound("charge")}
+	}
+	if rec.Status == succeeded && rec.capturable() > 0 { // the rest of a hold is released, and the money that was taken stays
+		rec.AmountCapturable = new(int64(0))
+		t.putCharge(rec)
+		return result{value: rec.charge}
 	}
 	if rec.Status != pending && rec.Status != authorized {
 		return refuseCharge(rec, "charge_final", "The charge is final; it can't be canceled any more.")

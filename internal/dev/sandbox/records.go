@@ -22,21 +22,23 @@ const (
 
 // charge is a charge in responses.
 type charge struct {
-	ID             string      `json:"id"`
-	Reference      string      `json:"reference"`
-	OrderID        string      `json:"order_id,omitempty"`
-	Status         status      `json:"status"`
-	Amount         int64       `json:"amount"`
-	AmountCaptured int64       `json:"amount_captured"`
-	AmountRefunded int64       `json:"amount_refunded"`
-	AmountDisputed int64       `json:"amount_disputed"`
-	Currency       string      `json:"currency"`
-	Capture        string      `json:"capture"`
-	FailureCode    *string     `json:"failure_code"`
-	FailureMessage *string     `json:"failure_message"`
-	NextAction     *nextAction `json:"next_action"`
-	Saved          *method     `json:"saved_payment_method"`
-	Created        string      `json:"created"`
+	ID             string `json:"id"`
+	Reference      string `json:"reference"`
+	OrderID        string `json:"order_id,omitempty"`
+	Status         status `json:"status"`
+	Amount         int64  `json:"amount"`
+	AmountCaptured int64  `json:"amount_captured"`
+	AmountRefunded int64  `json:"amount_refunded"`
+	AmountDisputed int64  `json:"amount_disputed"`
+	// AmountCapturable is what is left of a hold with several captures; absent for other charges.
+	AmountCapturable *int64      `json:"amount_capturable,omitempty"`
+	Currency         string      `json:"currency"`
+	Capture          string      `json:"capture"`
+	FailureCode      *string     `json:"failure_code"`
+	FailureMessage   *string     `json:"failure_message"`
+	NextAction       *nextAction `json:"next_action"`
+	Saved            *method     `json:"saved_payment_method"`
+	Created          string      `json:"created"`
 }
 
 // The ways in which a customer goes on.

@@ -80,6 +80,8 @@ func (in chargeRequest) checked() (chargeRequest, *apiError) {
 
 type captureRequest struct {
 	Amount *int64 `json:"amount"`
+	// Final is false if another capture of the hold may follow.
+	Final *bool `json:"final,omitempty"`
 }
 
 func (in captureRequest) checked() (captureRequest, *apiError) {

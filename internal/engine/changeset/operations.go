@@ -131,8 +131,13 @@ func (s *Changeset) closePointless(c *Change, before payment.Attempt) {
 		o := &a.Operations[i]
 		switch {
 		case !o.Open() || o.RefundID != (payment.RefundID{}) || o.Payment != "":
+		case o.Kind == payment.OperationCancel && a.Rest() > 0: // it releases the rest
+		case o.Kind == payment.OperationCancel && a.Succeeded() && before.Rest() > 0:
+			o.Finish("released")
 		case o.Kind == payment.OperationCancel && a.Succeeded():
 			o.Refuse("paid")
+		case o.Kind == payment.OperationCapture && a.Succeeded() && a.Capture == payment.CaptureSeveral:
+			s.followCapture(c, o)
 		case o.Kind == payment.OperationCancel:
 			// A cancel that was requested because a hold may be new must look up the payment first.
 			if !a.Unreleased() && (o.Sends > 0 || !before.Failed()) {
@@ -142,6 +147,26 @@ func (s *Changeset) closePointless(c *Change, before payment.Attempt) {
 			o.Finish("")
 		}
 	}
+}
+
+// followCapture closes one of several captures of a hold, if the money is captured or nothing is left of the hold.
+func (s *Changeset) followCapture(c *Change, o *payment.Operation) {
+	switch a := &c.Attempt; {
+	case a.Effected(o):
+		o.Finish("")
+	case a.Rest() == 0:
+		s.HoldEnded(c, o)
+	}
+}
+
+// HoldEnded ends a capture of a hold of which nothing is left.
+func (s *Changeset) HoldEnded(c *Change, o *payment.Operation) {
+	o.Refuse("hold_ended")
+	s.find(c, payment.Finding{
+		Kind: payment.NeedsReview, About: payment.AboutCaptureNotMade, AboutID: o.Key(),
+		Text: "A further capture of this payment was requested and not carried out: nothing is on hold any more. " +
+			"See in the provider's dashboard what was captured, and ask the customer for the rest another way.",
+	}, payment.Cause{})
 }
 
 // capturedOtherwise reports whether a pending attempt has nothing on hold that a capture could take: another amount than was

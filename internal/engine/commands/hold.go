@@ -29,11 +29,13 @@ func (c *Commands) releases(actor authz.Actor) bool {
 	return actor.ActsAs() != payment.RoleCustomer || slices.Contains(c.CustomersMay, authz.CancelHold)
 }
 
-func onHold(a payment.Attempt) bool { return a.State == fsm.Authorized || a.OnHold() > 0 }
+func onHold(a payment.Attempt) bool {
+	return a.State == fsm.Authorized || a.OnHold() > 0 || a.Rest() > 0
+}
 
 // mayHaveHeld reports whether the outcome of a charge with manual capture is unknown.
 func mayHaveHeld(a payment.Attempt) bool {
-	return a.Capture == payment.CaptureManual && a.State == fsm.OutcomeUnknown
+	return a.Capture.Holds() && a.State == fsm.OutcomeUnknown
 }
 
 // lookForHold looks up at the provider whether money of an attempt that waits for its customer is on hold by now, as far
@@ -48,7 +50,7 @@ func (c *Commands) lookForHold(ctx context.Context, actor authz.Actor, id paymen
 		return nil // the command returns the error
 	case err != nil:
 		return err
-	case a.UserID != actor.User(), a.Capture != payment.CaptureManual, a.State != fsm.AwaitingCustomer, !c.Runner.Reachable(a):
+	case a.UserID != actor.User(), !a.Capture.Holds(), a.State != fsm.AwaitingCustomer, !c.Runner.Reachable(a):
 		return nil
 	}
 	_, err = c.Runner.Recheck(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "cancel"})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
@@ -22,6 +23,8 @@ type operation struct {
 	kind    payment.OperationKind
 	// carries is the data that the operation carries, sealed as long as it may be sent again; empty without data.
 	carries string
+	// final is set on the last capture of a hold.
+	final bool
 	// amount returns the amount of the operation for the attempt and its order, or the reason for a refusal.
 	amount func(a payment.Attempt, o payment.Order) (int64, error)
 	// met reports whether an attempt is already in the state that the command requests.
@@ -189,18 +192,17 @@ func (c *Commands) beginOperation(ctx context.Context, tx Tx, op operation, a pa
 		return runner.Task{}, err
 	}
 	if begun == nil {
-		made := change.Attempt.NewOperation(op.kind, payment.OperationOriginRequest, tx.Now())
-		made.Amount, made.OriginID = amount, string(op.req.Key)
-		if op.carries != "" {
-			if made.SealedRequest, err = c.Runner.Sealed(op.carries, a.ID[:]); err != nil {
-				return runner.Task{}, err
-			}
+		made, err := c.made(op, &change.Attempt, amount, tx.Now())
+		if err != nil {
+			return runner.Task{}, err
 		}
 		begun = change.Add(made)
 	}
-	decision := payment.Send
+	decision, request := payment.Send, op.carries
 	if begun.Sends > 0 && begun.Kind != payment.OperationCancel { // an operation that was taken over may be too old
-		begun.SealedRequest = []byte(op.carries)
+		if request, err = c.Runner.LoadRequest(ctx, tx, begun, op.carries); err != nil {
+			return runner.Task{}, err
+		}
 		account, _ := c.Runner.Account(a) // callable has found it
 		decision = change.Attempt.Permit(begun, o, account.Provider.Capabilities(), tx.Now())
 	}
@@ -210,7 +212,20 @@ func (c *Commands) beginOperation(ctx context.Context, tx Tx, op operation, a pa
 	if err := s.Save(ctx); err != nil {
 		return runner.Task{}, err
 	}
-	return runner.TaskOf(change.Attempt, *begun, decision, op.carries), nil
+	return runner.TaskOf(change.Attempt, *begun, decision, request), nil
+}
+
+// made is the operation that a command begins, with the data that it carries.
+func (c *Commands) made(op operation, a *payment.Attempt, amount int64, now time.Time) (o payment.Operation, err error) {
+	o = a.NewOperation(op.kind, payment.OperationOriginRequest, now)
+	o.Amount, o.OriginID, o.Final = amount, string(op.req.Key), op.final
+	if op.kind == payment.OperationCapture {
+		o.Before, o.HasData = a.Sums(payment.MovementCapture), op.carries != ""
+	}
+	if op.carries != "" {
+		o.SealedRequest, err = c.Runner.Sealed(op.carries, a.ID[:])
+	}
+	return o, err
 }
 
 // open is the open operation of the same kind that the command goes on with; nil if it
@@ -259,17 +274,36 @@ func (op operation) openComplete(take *payment.Operation, rec idempotency.Record
 type Confirm struct {
 	AttemptID payment.AttemptID
 	Amount    *int64
+	// Final is set, or not, by the caller for one of several captures of a hold: nothing more is captured after it, and the
+	// rest is released.
+	Final *bool
+	// ProviderData are members of the provider's own request.
+	ProviderData gateway.Data
 }
 
-// Confirm captures authorized money. It returns a ValidationError for an amount that must not be sent to the provider,
+// Confirm captures authorized money. It returns a ValidationError for an amount or data that must not be sent to the provider,
 // and payment's ErrOrderCancelled, ErrNotCapturable, ErrCaptureExceeds, ErrForbidden and ErrAttemptNotFound. It returns
 // ErrOrderPaid if another attempt of the order holds money, and ErrBusy while another command on the attempt is under
 // way. It also returns the errors of idempotency.Take.
 func (c *Commands) Confirm(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Confirm) (Reply, error) {
 	return c.operate(ctx, operation{
-		actor: actor, req: req, attempt: cmd.AttemptID, kind: payment.OperationCapture,
-		amount: cmd.capture,
-		met:    func(a payment.Attempt) bool { return a.Succeeded() && a.Captured == cmd.of(a) },
+		actor: actor, req: req, attempt: cmd.AttemptID, kind: payment.OperationCapture, carries: cmd.ProviderData.Text(),
+		amount: func(a payment.Attempt, o payment.Order) (int64, error) {
+			if account, ok := c.Runner.Account(a); ok {
+				if err := account.Further.AcceptsCapture(cmd.ProviderData); err != nil {
+					return 0, err
+				}
+			}
+			return cmd.capture(a, o)
+		},
+		met: func(a payment.Attempt) bool {
+			if a.Capture == payment.CaptureSeveral {
+				made := a.CaptureBy(string(req.Key))
+				return made != nil && made.State == fsm.OperationDone
+			}
+			return a.Succeeded() && a.Captured == cmd.of(a)
+		},
+		final: cmd.Final != nil && *cmd.Final,
 		uses: func(err error) bool {
 			return errors.Is(err, payment.ErrCaptureExceeds) || errors.Is(err, payment.ErrOrderPaid) || errors.Is(err, payment.ErrOrderCancelled)
 		},
@@ -289,8 +323,11 @@ func (cmd Confirm) capture(a payment.Attempt, o payment.Order) (int64, error) {
 	if err := o.Withheld(a.ID); err != nil {
 		return 0, err
 	}
-	if a.State != fsm.Authorized {
+	if a.State != fsm.Authorized && a.Rest() == 0 {
 		return 0, payment.ErrNotCapturable
+	}
+	if cmd.Final != nil && !*cmd.Final && a.Capture != payment.CaptureSeveral {
+		return 0, payment.Invalid("final", "must be true or absent: this hold is captured once, since the pay did not say `manual_multiple`")
 	}
 	amount := cmd.of(a)
 	if amount > a.Capturable() {
@@ -299,10 +336,10 @@ func (cmd Confirm) capture(a payment.Attempt, o payment.Order) (int64, error) {
 	return amount, nil
 }
 
-func notCaptured(_ payment.Attempt, r gateway.CallResult) error {
+func notCaptured(a payment.Attempt, r gateway.CallResult) error {
 	refused := r.Outcome == gateway.CallRefused || r.Outcome == gateway.CallUnsupported || r.Inference != nil
 	switch {
-	case !refused || r.Event() == fsm.EventFailed || r.Event() == fsm.EventSucceeded:
+	case !refused || r.Event() == fsm.EventFailed || r.Event() == fsm.EventSucceeded && !notCapturedAgain(a, r):
 		return nil
 	case r.Outcome == gateway.CallUnsupported:
 		return payment.Invalid("amount", "can't be sent to the payment's provider: choose another one")
@@ -310,7 +347,19 @@ func notCaptured(_ payment.Attempt, r gateway.CallResult) error {
 	return payment.ErrNotCapturable
 }
 
-// Cancel cancels a pending attempt at the provider. The attempt fails once the provider has reported the cancellation.
+// notCapturedAgain reports whether a further capture of a hold took no money, though earlier ones did.
+func notCapturedAgain(a payment.Attempt, r gateway.CallResult) bool {
+	take := a.OpenTake()
+	if a.Capture != payment.CaptureSeveral || take == nil || take.Kind != payment.OperationCapture {
+		return false
+	}
+	for _, report := range r.Reports {
+		payment.Advance(&a, report, a.ReadAt)
+	}
+	return !a.Effected(take)
+}
+
+// Cancel cancels a pending attempt at the provider. Of a hold with several captures it releases the rest. The attempt fails once the provider has reported the cancellation.
 // It is pending until then, also where the provider refuses. It returns payment.ErrAttemptFinal, ErrForbidden for a
 // customer where money is on hold, and the errors of Confirm.
 func (c *Commands) Cancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.AttemptID) (Reply, error) {
@@ -320,12 +369,14 @@ func (c *Commands) Cancel(ctx context.Context, actor authz.Actor, req idempotenc
 	return c.operate(ctx, operation{
 		actor: actor, req: req, attempt: id, kind: payment.OperationCancel,
 		amount: func(a payment.Attempt, _ payment.Order) (int64, error) {
-			if a.State.Final() {
+			if a.State.Final() && a.Rest() == 0 {
 				return 0, payment.ErrAttemptFinal
 			}
 			return 0, c.mayRelease(actor, a)
 		},
-		met:   payment.Attempt.Failed,
+		met: func(a payment.Attempt) bool {
+			return a.Failed() || a.Capture == payment.CaptureSeveral && a.Succeeded() && a.Rest() == 0
+		},
 		uses:  func(err error) bool { return errors.Is(err, payment.ErrAttemptFinal) },
 		unmet: paidInstead,
 	})
@@ -334,6 +385,9 @@ func (c *Commands) Cancel(ctx context.Context, actor authz.Actor, req idempotenc
 // paidInstead refuses a cancel that came too late. Money that does not fit the attempt
 // leaves it pending.
 func paidInstead(a payment.Attempt, r gateway.CallResult) error {
+	if a.Succeeded() {
+		return nil // the rest is released, or it stays on hold
+	}
 	for _, report := range r.Reports {
 		payment.Advance(&a, report, a.ReadAt)
 	}

@@ -85,6 +85,19 @@ func (c *Commands) Pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	return reply, err
 }
 
+// mayCaptureSeveral refuses a hold with several captures to customers, and where the provider captures a hold once.
+func mayCaptureSeveral(actor authz.Actor, account gateway.Account, mode payment.CaptureMode) error {
+	switch {
+	case mode != payment.CaptureSeveral:
+		return nil
+	case actor.ActsAs() == payment.RoleCustomer:
+		return &authz.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "send `manual` for `capture`, if the shop allows that"}
+	case account.Provider.Capabilities().Captures < payment.CapturesSeveral:
+		return payment.Invalid("capture", "must be automatic or manual: this account's provider captures a hold once")
+	}
+	return nil
+}
+
 func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Pay) (Reply, error) {
 	reply, err := c.payAgain(ctx, actor, req, cmd, c.Wait)
 	if !errors.Is(err, payment.ErrAttemptNotFound) {
@@ -99,6 +112,9 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	}
 	if account.Paused {
 		return Reply{}, gateway.ErrAccountPaused
+	}
+	if err := mayCaptureSeveral(actor, account, cmd.Capture); err != nil {
+		return Reply{}, err
 	}
 	if c.Runner.HoldsPays() {
 		return Reply{}, c.Runner.Waits()
@@ -116,7 +132,10 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 		return Reply{}, err
 	}
 	permit := c.Runner.Permit()
-	p := &payStart{actor: actor, req: req, cmd: cmd, bare: bare, accepts: account.Provider.Accepts, unseen: account.Provider.Unseen, detailed: detailed}
+	p := &payStart{
+		actor: actor, req: req, cmd: cmd, bare: bare, accepts: account.Provider.Accepts, unseen: account.Provider.Unseen,
+		split: account.Further.Split, detailed: detailed,
+	}
 	a, err := c.start(ctx, p)
 	if errors.Is(err, errReplay) {
 		return c.payAgain(ctx, actor, req, cmd, c.Wait)

@@ -23,6 +23,8 @@ type payStart struct {
 	accepts func(gateway.Charge) error
 	// unseen is the provider's; see gateway.Provider.
 	unseen func(gateway.Details) (time.Duration, bool)
+	// split tells which pays share their money.
+	split gateway.Split
 	// elsewhere is set for a payment that another party begins; the attempt then carries no data.
 	elsewhere *External
 	attempt   payment.Attempt
@@ -251,7 +253,7 @@ func (p *payStart) check(o payment.Order) error {
 	if err := addUp(p.cmd.Lines, o.Money); err != nil || p.accepts == nil {
 		return err
 	}
-	return p.accepts(gateway.Charge{Details: p.cmd.Details, Order: o.ID, Money: o.Money, Capture: p.cmd.Capture})
+	return p.accepts(gateway.Charge{Details: p.cmd.Details, Order: o.ID, Money: o.Money, Capture: p.cmd.Capture.AtProvider(), Several: p.cmd.Capture == payment.CaptureSeveral})
 }
 
 // addUp refuses lines with other amounts than the order's.
@@ -275,7 +277,8 @@ func (c *Commands) newAttempt(now time.Time, o payment.Order, p *payStart) (paym
 	a := payment.Attempt{
 		ID: payment.AttemptID(c.Runner.Cell.NewID()), OrderID: o.ID, UserID: o.UserID, Origin: begun,
 		RequestID: payment.RequestID(p.req.Key), RequestHash: p.req.Hash, Account: p.cmd.Account,
-		Merchant: c.Runner.Accounts.Get(p.cmd.Account).Merchant, State: begun.First(), Money: o.Money, Capture: p.cmd.Capture, Version: 1, CreatedAt: now, UpdatedAt: now, ReadAt: now,
+		Merchant: c.Runner.Accounts.Get(p.cmd.Account).Merchant, State: begun.First(), Money: o.Money, Capture: p.cmd.Capture,
+		Split: p.split.Of(p.cmd.ProviderData), Version: 1, CreatedAt: now, UpdatedAt: now, ReadAt: now,
 	}
 	if p.elsewhere != nil {
 		c.beginElsewhere(&a, *p.elsewhere)

@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/engine/runner"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -23,6 +24,8 @@ type CreateRefund struct {
 	Expected *int64
 	// ProviderPaymentID is the payment of the attempt to refund; empty if the caller names no payment.
 	ProviderPaymentID string
+	// ProviderData are members of the provider's own request.
+	ProviderData gateway.Data
 	// AcknowledgeDispute is set if the caller refunds in spite of an open dispute.
 	AcknowledgeDispute bool
 	// With, if set, is called in the transaction that makes the refund. Its error undoes the refund. It may be called
@@ -38,7 +41,8 @@ type RefundReply struct {
 
 // Refund refunds money, in every state of the attempt. There is one refund for each (attempt, user, request), for ever.
 // It returns payment's ErrNotRefundable, ErrRefundExceeds, ErrRefundableChanged, ErrPaymentAmbiguous, ErrDisputeOpen,
-// ErrForbidden, ErrAttemptNotFound, ErrPaysHeld, and the errors of idempotency.Take.
+// ErrForbidden, ErrAttemptNotFound, ErrPaysHeld, and the errors of idempotency.Take. It returns a ValidationError for data
+// that must not be sent to the provider, and for a split payment if the data does not say who bears the refund.
 func (c *Commands) Refund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd CreateRefund) (RefundReply, error) {
 	if err := actor.MayRefund(); err != nil {
 		return RefundReply{}, err
@@ -115,6 +119,10 @@ func (c *Commands) beginRefund(ctx context.Context, actor authz.Actor, req idemp
 		if c.Runner.HoldsRefunds(a.Account) {
 			return nil, c.Runner.Waits()
 		}
+		account, _ := c.Runner.Account(a) // callable has found it
+		if err := account.Further.AcceptsRefund(cmd.ProviderData, a.Split); err != nil {
+			return nil, err
+		}
 		t, err = c.makeRefund(ctx, tx, a, req, cmd)
 		switch {
 		case errors.Is(err, payment.ErrRefundExceeds) && cmd.With == nil:
@@ -148,6 +156,12 @@ func (c *Commands) makeRefund(ctx context.Context, tx Tx, a payment.Attempt, req
 	change := s.Change(a)
 	op := a.NewOperation(payment.OperationRefund, payment.OperationOriginRequest, now)
 	op.OriginID, op.RefundID, op.Amount = string(req.Key), r.ID, money.Minor
+	carries := cmd.ProviderData.Text()
+	if op.HasData = carries != ""; op.HasData {
+		if op.SealedRequest, err = c.Runner.Sealed(carries, a.ID[:]); err != nil {
+			return runner.Task{}, err
+		}
+	}
 	end := now.Add(c.Runner.Schedule.Lease)
 	op.Begin(now, end, end)
 	change.Add(op)
@@ -159,7 +173,7 @@ func (c *Commands) makeRefund(ctx context.Context, tx Tx, a payment.Attempt, req
 			return runner.Task{}, err
 		}
 	}
-	t := runner.TaskOf(change.Attempt, op, payment.Send, "")
+	t := runner.TaskOf(change.Attempt, op, payment.Send, carries)
 	t.Refund = made
 	return t, nil
 }

@@ -73,7 +73,7 @@ func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recor
 		})
 	case payment.OperationCapture:
 		if ended(op.Kind, res.Event()) {
-			return // the reports end it, and are compared with its amount
+			return // the reports end it, and are compared with its amount; see moved
 		}
 		op.Refuse("refused")
 		if !rec.refused && res.Event() != fsm.EventSoftFailed {
@@ -98,6 +98,10 @@ func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recor
 // that could not be released. A soft decline is looked up again.
 func (r *Runner) cancelRefused(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	op, says := operationOf(c, rec.task), rec.result.Event()
+	if c.Attempt.Rest() > 0 { // it stays on hold, unless the reports release it
+		op.Refuse("refused")
+		return
+	}
 	if c.Attempt.Failed() && says == fsm.EventSoftFailed {
 		return
 	}
@@ -181,6 +185,9 @@ func (r *Runner) moved(s *changeset.Changeset, c *changeset.Change, rec *recordi
 	case gateway.CallRefused, gateway.CallUnsupported:
 		if op.Kind == payment.OperationCapture && op.State == fsm.OperationSent {
 			op.Refuse("refused") // the reports were of no end
+			if c.Attempt.Succeeded() && !rec.refused {
+				s.NotMade(c, op)
+			}
 		}
 	}
 }

@@ -121,6 +121,11 @@ func (r *Runner) giveUp(s *changeset.Changeset, c *changeset.Change, rec *record
 	}
 	a := &c.Attempt
 	switch {
+	case a.Succeeded() && !looksUp(op.Kind):
+		s.Find(c, payment.Finding{
+			Kind: payment.NeedsReview, About: payment.AboutCaptureNotMade, AboutID: op.Key(),
+			Text: "The order is paid, and nobody can tell whether a further " + string(op.Kind) + " of its hold was carried out: see in the provider's dashboard what was captured and what is still on hold.",
+		})
 	case op.Kind == payment.OperationCancel && a.Failed():
 		op.Refuse("not_released")
 		s.Unreleased(c)

@@ -266,6 +266,15 @@ func (r *Runner) request(t Task) (string, error) {
 	return text, err
 }
 
+// data is the members of the provider's own request that a capture or a refund carries.
+func (r *Runner) data(t Task) (gateway.Data, error) {
+	text, err := r.request(t)
+	if err != nil {
+		return nil, err
+	}
+	return gateway.ParseData(text)
+}
+
 // Sealed is the sealed text for an attempt or an order, nil where no text is kept.
 func (r *Runner) Sealed(text string, of []byte) ([]byte, error) {
 	if r.Seal == nil {

@@ -100,7 +100,7 @@ func begin(ctx context.Context, p gateway.Provider, t Task, request string, perm
 	if t.Operation.Kind == payment.OperationComplete {
 		of := acting(&a)
 		return p.Complete(ctx, gateway.Completion{
-			Attempt: a.ID, Order: a.OrderID, ProviderPaymentID: of.Payment, Container: of.Container, Money: a.Money, Capture: a.Capture,
+			Attempt: a.ID, Order: a.OrderID, ProviderPaymentID: of.Payment, Container: of.Container, Money: a.Money, Capture: a.Capture.AtProvider(),
 			Details: json.RawMessage(request), IdempotencyKey: t.Operation.Key(), Permit: permit,
 		})
 	}
@@ -109,8 +109,9 @@ func begin(ctx context.Context, p gateway.Provider, t Task, request string, perm
 		return gateway.Outcome{}, err
 	}
 	return p.Charge(ctx, gateway.Charge{
-		Details: details, Attempt: a.ID, Order: a.OrderID, Money: a.Money, Capture: a.Capture, IdempotencyKey: t.Operation.Key(),
-		Again: t.Operation.Sends > 1, Permit: permit,
+		Details: details, Attempt: a.ID, Order: a.OrderID, Money: a.Money, Capture: a.Capture.AtProvider(), Several: a.Capture == payment.CaptureSeveral,
+		IdempotencyKey: t.Operation.Key(),
+		Again:          t.Operation.Sends > 1, Permit: permit,
 	})
 }
 
@@ -144,13 +145,17 @@ func (r *Runner) capture(ctx context.Context, p gateway.Provider, t Task, permit
 	if err != nil {
 		return gateway.CallResult{Outcome: gateway.CallNotSent}
 	}
+	data, err := r.data(t)
+	if err != nil {
+		return gateway.CallResult{Outcome: gateway.CallNotSent}
+	}
 	call, end := r.call(ctx, permit)
 	defer end()
 	of := toCapture(&a)
 	out, err := p.Capture(call, gateway.Capture{
 		Attempt: a.ID, ProviderPaymentID: of.Payment, Container: of.Container, IdempotencyKey: t.Operation.Key(), Permit: permit,
 		Money: payment.Money{Minor: t.Operation.Amount, Currency: a.Money.Currency}, Whole: t.Operation.Amount == a.Capturable(),
-		Receipt: receipt,
+		Several: a.Capture == payment.CaptureSeveral, Final: t.Operation.Final, Receipt: receipt, ProviderData: data,
 	})
 	return result(t, named(&a, out, cmp.Or(of.Payment, of.Container)), err)
 }
@@ -197,7 +202,7 @@ func (r *Runner) ask(ctx context.Context, p gateway.Provider, t Task, permit gat
 	switch {
 	case err == nil:
 		res := gateway.CallResult{Outcome: gateway.CallAsked, Reports: reports}
-		if t.Operation.Kind == payment.OperationCapture && notCaptured(outs[0], can) && t.Operation.Age(a.ReadAt) > payment.ResendWindow+payment.GiveUpLeases*r.Schedule.Lease {
+		if t.Operation.Kind == payment.OperationCapture && notCaptured(t, outs[0], can) && t.Operation.Age(a.ReadAt) > payment.ResendWindow+payment.GiveUpLeases*r.Schedule.Lease {
 			res.Inference = &gateway.Inference{Concludes: gateway.NotCaptured, Cause: cause}
 		}
 		return res
@@ -246,8 +251,11 @@ func (r *Runner) standings(ctx context.Context, p gateway.Provider, a *payment.A
 	return outs, reports, err
 }
 
-// notCaptured reports whether a lookup shows that nothing was captured.
-func notCaptured(out gateway.Outcome, can payment.Capabilities) bool {
+// notCaptured reports whether a lookup shows that a capture took nothing.
+func notCaptured(t Task, out gateway.Outcome, can payment.Capabilities) bool {
+	if t.Attempt.Succeeded() { // it is not the first one
+		return out.Event == fsm.EventSucceeded && out.Money != nil && out.Money.Minor <= t.Operation.Before && !can.CaptureUnseen
+	}
 	return out.Event == fsm.EventSoftFailed || out.Event == fsm.EventAuthorized && !can.CaptureUnseen
 }
 
@@ -275,13 +283,17 @@ func (r *Runner) refund(ctx context.Context, p gateway.Provider, t Task, permit 
 	if err != nil {
 		return gateway.CallResult{Outcome: gateway.CallNotSent}
 	}
+	data, err := r.data(t)
+	if err != nil {
+		return gateway.CallResult{Outcome: gateway.CallNotSent}
+	}
 	call, end := r.call(ctx, permit)
 	defer end()
 	of := toRefund(&a, t.Refund)
 	out, err := p.Refund(call, gateway.RefundCall{
 		Refund: t.Refund.ID, Attempt: a.ID, ProviderPaymentID: of.Payment, Container: of.Container, Money: t.Refund.Money, Reason: t.Refund.Reason,
 		Left: payment.Money{Minor: of.held, Currency: a.Money.Currency}, IdempotencyKey: t.Operation.Key(), Permit: permit,
-		Receipt: receipt,
+		Receipt: receipt, ProviderData: data,
 	})
 	switch {
 	case err != nil:

@@ -72,27 +72,34 @@ func (r *Runner) take(ctx context.Context, name payment.OperationName, request s
 // may have brought the latter again.
 func (r *Runner) loadFor(ctx context.Context, s *changeset.Changeset, tx Tx, t *Task, o *payment.Operation) (err error) {
 	if o.RefundID != (payment.RefundID{}) {
-		err = s.LoadRefunds(ctx, o.AttemptID)
+		if err = s.LoadRefunds(ctx, o.AttemptID); err != nil {
+			return err
+		}
 		t.Refund = s.Refund(o.AttemptID, o.RefundID)
-		return err
 	}
 	if o.Kind != payment.OperationCharge {
 		t.Request = "" // the data that came again belongs to the pay
 	}
+	t.Request, err = r.LoadRequest(ctx, tx, o, t.Request)
+	return err
+}
+
+// LoadRequest reads the kept data of an operation. It returns the data that came again if it is to be sent instead: the
+// kept data has priority, because it contains the order's details, and a resend must have the same bytes.
+func (r *Runner) LoadRequest(ctx context.Context, tx Tx, o *payment.Operation, again string) (request string, err error) {
 	if !o.Carries() {
-		return nil
+		return again, nil
 	}
-	// The kept data has priority over the data that came again: it contains the order's details.
 	if o.SealedRequest, err = tx.SealedRequest(ctx, o.Name()); err != nil {
-		return err
+		return "", err
 	}
 	switch {
 	case len(o.SealedRequest) == 0:
-		o.SealedRequest = []byte(t.Request)
+		o.SealedRequest = []byte(again)
 	case r.Open != nil:
-		t.Request = ""
+		return "", nil
 	}
-	return nil
+	return again, nil
 }
 
 // permit decides about an operation of an attempt, or of its refund.
@@ -119,10 +126,13 @@ func (r *Runner) decided(s *changeset.Changeset, c *changeset.Change, name payme
 	op := func() *payment.Operation { return c.Attempt.Operation(name.Kind, name.Number) }
 	switch d {
 	case payment.Close:
-		if name.Kind == payment.OperationCancel && c.Attempt.Succeeded() {
-			op().Refuse("paid")
-		} else {
-			op().Finish("")
+		switch o := op(); {
+		case name.Kind == payment.OperationCancel && c.Attempt.Succeeded():
+			o.Refuse("paid")
+		case name.Kind == payment.OperationCapture && c.Attempt.Capture == payment.CaptureSeveral && c.Attempt.Succeeded() && !c.Attempt.Effected(o):
+			s.HoldEnded(c, o)
+		default:
+			o.Finish("")
 		}
 		return false
 	case payment.Withdraw:

@@ -43,7 +43,7 @@ func newDashboard() *dashboard {
 
 func (d *dashboard) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		Find: true, FindConsistent: true, Cancel: true, Capture: true, Refund: true, PartialRefund: true, LookupRefund: true, Blind: d.blind,
+		Find: true, FindConsistent: true, Cancel: true, Captures: payment.CapturesOnce, Refund: true, PartialRefund: true, LookupRefund: true, Blind: d.blind,
 	}
 }
 

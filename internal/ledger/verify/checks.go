@@ -124,7 +124,9 @@ func (e *examination) permitted(o *payment.Operation) {
 
 // beside checks an open operation against the attempt's state.
 func (e *examination) beside(o *payment.Operation) {
-	final := e.Attempt.State.Final()
+	a := &e.Attempt
+	several := o.Kind == payment.OperationCapture && a.Succeeded() && a.Rest() > 0
+	final := a.State.Final() && !several
 	if final && o.Kind != payment.OperationCancel && o.State != fsm.OperationAccepted {
 		e.differs("final_needs_nothing", "the attempt is %s, and %s is %s", e.Attempt.State, o.Key(), o.State)
 	}

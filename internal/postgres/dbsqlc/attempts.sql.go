@@ -13,7 +13,7 @@ import (
 )
 
 const attemptLock = `-- name: AttemptLock :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = $1
 FOR NO KEY UPDATE OF a
@@ -61,6 +61,8 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.FinalizedAt,
 		&i.PaymentAttempts.ExpiresAt,
 		&i.PaymentAttempts.Payments,
+		&i.PaymentAttempts.Split,
+		&i.PaymentAttempts.CaptureMultiple,
 		&i.PaymentAttempts.Merchant,
 		&i.ReadAt,
 		&i.Siblings,
@@ -69,7 +71,7 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 }
 
 const attemptRead = `-- name: AttemptRead :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at, false AS siblings,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.attempt_id = $1
 `
@@ -117,6 +119,8 @@ func (q *Queries) AttemptRead(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.FinalizedAt,
 		&i.PaymentAttempts.ExpiresAt,
 		&i.PaymentAttempts.Payments,
+		&i.PaymentAttempts.Split,
+		&i.PaymentAttempts.CaptureMultiple,
 		&i.PaymentAttempts.Merchant,
 		&i.ReadAt,
 		&i.Siblings,
@@ -244,7 +248,7 @@ func (q *Queries) AttemptsAnnounce(ctx context.Context, db DBTX, notices []strin
 }
 
 const attemptsBeside = `-- name: AttemptsBeside :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = (SELECT o.order_id FROM payment_attempts o WHERE o.attempt_id = $1)
 ORDER BY a.created_at, a.attempt_id
 `
@@ -297,6 +301,8 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Split,
+			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 			&i.Siblings,
@@ -312,7 +318,7 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 }
 
 const attemptsByRequest = `-- name: AttemptsByRequest :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at, false AS siblings,
     coalesce(o.state, '') AS charge_state, o.lease_until AS charge_lease_until,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a
@@ -379,6 +385,8 @@ func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsB
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Split,
+			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 			&i.Siblings,
@@ -494,9 +502,9 @@ func (q *Queries) AttemptsImport(ctx context.Context, db DBTX, arg *AttemptsImpo
 
 const attemptsInsert = `-- name: AttemptsInsert :exec
 INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, origin, status, stage,
-    amount, currency, capture_manual, version, created_at, updated_at, expires_at, merchant)
+    amount, currency, capture_manual, version, created_at, updated_at, expires_at, merchant, split, capture_multiple)
 SELECT n.order_id, n.attempt_id, n.user_id, n.client_request_id, n.request_hash, n.account, n.origin, 'pending', n.stage,
-    n.amount, n.currency, n.capture_manual, 1, n.created_at, n.created_at, CASE n.origin WHEN 'external' THEN n.expires_at END, n.merchant
+    n.amount, n.currency, n.capture_manual, 1, n.created_at, n.created_at, CASE n.origin WHEN 'external' THEN n.expires_at END, n.merchant, n.split, n.capture_multiple
 FROM (
     SELECT unnest($1::text[]) AS order_id,
         unnest($2::uuid[]) AS attempt_id,
@@ -511,7 +519,9 @@ FROM (
         unnest($11::bool[]) AS capture_manual,
         unnest($12::timestamptz[]) AS created_at,
         unnest($13::timestamptz[]) AS expires_at,
-        unnest($14::int[]) AS merchant
+        unnest($14::int[]) AS merchant,
+        unnest($15::bool[]) AS split,
+        unnest($16::bool[]) AS capture_multiple
 ) n
 RETURNING 1
 `
@@ -531,6 +541,8 @@ type AttemptsInsertParams struct {
 	CreatedAts       []time.Time
 	ExpiresAts       []time.Time
 	Merchants        []int32
+	Splits           []bool
+	CapturesMultiple []bool
 }
 
 // Inserts new attempts.
@@ -550,12 +562,14 @@ func (q *Queries) AttemptsInsert(ctx context.Context, db DBTX, arg *AttemptsInse
 		arg.CreatedAts,
 		arg.ExpiresAts,
 		arg.Merchants,
+		arg.Splits,
+		arg.CapturesMultiple,
 	)
 	return err
 }
 
 const attemptsLiveLockFree = `-- name: AttemptsLiveLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at, true AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at, true AS siblings
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[]) AND a.live
 ORDER BY a.attempt_id
 FOR NO KEY UPDATE OF a SKIP LOCKED
@@ -609,6 +623,8 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Split,
+			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 			&i.Siblings,
@@ -624,7 +640,7 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 }
 
 const attemptsLockFree = `-- name: AttemptsLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 ORDER BY a.attempt_id
@@ -679,6 +695,8 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Split,
+			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 			&i.Siblings,
@@ -694,7 +712,7 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 }
 
 const attemptsLockNamed = `-- name: AttemptsLockNamed :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id IN (
     SELECT unnest($1::uuid[])
@@ -760,6 +778,8 @@ func (q *Queries) AttemptsLockNamed(ctx context.Context, db DBTX, arg *AttemptsL
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Split,
+			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 			&i.Siblings,
@@ -807,7 +827,7 @@ func (q *Queries) AttemptsMoved(ctx context.Context, db DBTX, arg *AttemptsMoved
 }
 
 const attemptsOfOrderLock = `-- name: AttemptsOfOrderLock :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at
 FROM payment_attempts a WHERE a.order_id = $1
 ORDER BY a.attempt_id FOR NO KEY UPDATE
 `
@@ -859,6 +879,8 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Split,
+			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 		); err != nil {
@@ -873,7 +895,7 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 }
 
 const attemptsOfOrders = `-- name: AttemptsOfOrders :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at, false AS siblings,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[])
 ORDER BY a.order_id, a.created_at, a.attempt_id
@@ -928,6 +950,8 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Split,
+			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 			&i.Siblings,
@@ -944,7 +968,7 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 }
 
 const attemptsOfOrdersLock = `-- name: AttemptsOfOrdersLock :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[])
 ORDER BY a.attempt_id FOR NO KEY UPDATE
 `
@@ -996,6 +1020,8 @@ func (q *Queries) AttemptsOfOrdersLock(ctx context.Context, db DBTX, orderIds []
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Split,
+			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 		); err != nil {
@@ -1010,7 +1036,7 @@ func (q *Queries) AttemptsOfOrdersLock(ctx context.Context, db DBTX, orderIds []
 }
 
 const attemptsRead = `-- name: AttemptsRead :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.merchant, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at, false AS siblings,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 `
@@ -1064,6 +1090,8 @@ func (q *Queries) AttemptsRead(ctx context.Context, db DBTX, attemptIds []uuid.U
 			&i.PaymentAttempts.FinalizedAt,
 			&i.PaymentAttempts.ExpiresAt,
 			&i.PaymentAttempts.Payments,
+			&i.PaymentAttempts.Split,
+			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
 			&i.ReadAt,
 			&i.Siblings,

@@ -431,6 +431,12 @@ type Operations struct {
 	Payment string
 	// Of a charge that only makes a page: from when on nobody can pay it unless its response came. NULL where money may be taken without it, or later.
 	UnpaidAt *time.Time
+	// A capture or refund with members of the provider's own request. They are in sealed_requests. Without them it is not sent again.
+	HasData bool
+	// The last of several captures of a hold.
+	Final bool
+	// The amount captured, reversed or not, before a capture began: it has its effect once its own amount is captured beside that.
+	CapturedBefore int64
 }
 
 type Orders struct {
@@ -501,6 +507,10 @@ type PaymentAttempts struct {
 	ExpiresAt *time.Time
 	// The attempt's payments at the provider, each with its id, state, amounts, container and first source, and the containers in which payments are made. p: payments, c: containers; st: state, in: container, by: first source, au, ca, re, di: authorized, captured, refunded, disputed; fa: failure; t: first reported, r: reported by the provider, in microseconds since 1970; l: last change, in microseconds after t. NULL before the provider has named a payment.
 	Payments *paymentsjson.Payments
+	// The pay shared its money with other accounts at the provider: a refund must say who bears it.
+	Split bool
+	// Beside capture_manual: the hold may be captured in several parts, also after the attempt succeeded.
+	CaptureMultiple bool
 	// The number of the account's merchant under which the attempt was begun. Only this merchant is called about it.
 	Merchant int16
 }

@@ -84,38 +84,42 @@ func (q *Queries) OperationsDue(ctx context.Context, db DBTX, arg *OperationsDue
 
 const operationsInsert = `-- name: OperationsInsert :exec
 INSERT INTO operations (order_id, attempt_id, kind, number, account, refund_id, amount, origin, origin_id, state, sends, fence,
-    lease_until, tries, next_at, first_sent_at, provider_ref, result, created_at, payment, unpaid_at)
+    lease_until, tries, next_at, first_sent_at, provider_ref, result, created_at, payment, unpaid_at, has_data, final, captured_before)
 SELECT unnest($1::text[]), unnest($2::uuid[]), unnest($3::text[]), unnest($4::int[]), unnest($5::text[]),
     NULLIF(unnest($6::uuid[]), '00000000-0000-0000-0000-000000000000'::uuid), unnest($7::bigint[]), unnest($8::text[]),
     unnest($9::text[]), unnest($10::text[]), unnest($11::int[]), unnest($12::bigint[]),
     NULLIF(unnest($13::timestamptz[]), '0001-01-01 00:00:00Z'), unnest($14::int[]),
     NULLIF(unnest($15::timestamptz[]), '0001-01-01 00:00:00Z'), NULLIF(unnest($16::timestamptz[]), '0001-01-01 00:00:00Z'),
     unnest($17::text[]), unnest($18::text[]), unnest($19::timestamptz[]), unnest($20::text[]),
-    NULLIF(unnest($21::timestamptz[]), '0001-01-01 00:00:00Z')
+    NULLIF(unnest($21::timestamptz[]), '0001-01-01 00:00:00Z'), unnest($22::bool[]),
+    unnest($23::bool[]), unnest($24::bigint[])
 `
 
 type OperationsInsertParams struct {
-	OrderIds     []string
-	AttemptIds   []uuid.UUID
-	Kinds        []string
-	Numbers      []int32
-	Accounts     []string
-	RefundIds    []uuid.UUID
-	Amounts      []int64
-	Origins      []string
-	OriginIds    []string
-	States       []string
-	Sends        []int32
-	Fences       []int64
-	LeaseUntils  []time.Time
-	Tries        []int32
-	NextAts      []time.Time
-	FirstSentAts []time.Time
-	ProviderRefs []string
-	Results      []string
-	CreatedAts   []time.Time
-	Payments     []string
-	UnpaidAts    []time.Time
+	OrderIds        []string
+	AttemptIds      []uuid.UUID
+	Kinds           []string
+	Numbers         []int32
+	Accounts        []string
+	RefundIds       []uuid.UUID
+	Amounts         []int64
+	Origins         []string
+	OriginIds       []string
+	States          []string
+	Sends           []int32
+	Fences          []int64
+	LeaseUntils     []time.Time
+	Tries           []int32
+	NextAts         []time.Time
+	FirstSentAts    []time.Time
+	ProviderRefs    []string
+	Results         []string
+	CreatedAts      []time.Time
+	Payments        []string
+	UnpaidAts       []time.Time
+	HaveData        []bool
+	Finals          []bool
+	CapturedBefores []int64
 }
 
 // Inserts new operations.
@@ -142,6 +146,9 @@ func (q *Queries) OperationsInsert(ctx context.Context, db DBTX, arg *Operations
 		arg.CreatedAts,
 		arg.Payments,
 		arg.UnpaidAts,
+		arg.HaveData,
+		arg.Finals,
+		arg.CapturedBefores,
 	)
 	return err
 }
@@ -219,7 +226,7 @@ func (q *Queries) OperationsMove(ctx context.Context, db DBTX, arg *OperationsMo
 }
 
 const operationsNamed = `-- name: OperationsNamed :many
-SELECT o.order_id, o.attempt_id, o.kind, o.number, o.account, o.refund_id, o.slot, o.amount, o.origin, o.origin_id, o.state, o.open, o.sends, o.fence, o.lease_until, o.tries, o.next_at, o.first_sent_at, o.provider_ref, o.result, o.created_at, o.payment, o.unpaid_at FROM operations o WHERE o.attempt_id IN (
+SELECT o.order_id, o.attempt_id, o.kind, o.number, o.account, o.refund_id, o.slot, o.amount, o.origin, o.origin_id, o.state, o.open, o.sends, o.fence, o.lease_until, o.tries, o.next_at, o.first_sent_at, o.provider_ref, o.result, o.created_at, o.payment, o.unpaid_at, o.has_data, o.final, o.captured_before FROM operations o WHERE o.attempt_id IN (
     SELECT unnest($1::uuid[])
     UNION ALL
     SELECT r.attempt_id FROM attempt_references r
@@ -268,6 +275,9 @@ func (q *Queries) OperationsNamed(ctx context.Context, db DBTX, arg *OperationsN
 			&i.CreatedAt,
 			&i.Payment,
 			&i.UnpaidAt,
+			&i.HasData,
+			&i.Final,
+			&i.CapturedBefore,
 		); err != nil {
 			return nil, err
 		}
@@ -280,7 +290,7 @@ func (q *Queries) OperationsNamed(ctx context.Context, db DBTX, arg *OperationsN
 }
 
 const operationsOfAttempts = `-- name: OperationsOfAttempts :many
-SELECT order_id, attempt_id, kind, number, account, refund_id, slot, amount, origin, origin_id, state, open, sends, fence, lease_until, tries, next_at, first_sent_at, provider_ref, result, created_at, payment, unpaid_at FROM operations WHERE attempt_id = ANY ($1::uuid[]) ORDER BY attempt_id, created_at, kind, number
+SELECT order_id, attempt_id, kind, number, account, refund_id, slot, amount, origin, origin_id, state, open, sends, fence, lease_until, tries, next_at, first_sent_at, provider_ref, result, created_at, payment, unpaid_at, has_data, final, captured_before FROM operations WHERE attempt_id = ANY ($1::uuid[]) ORDER BY attempt_id, created_at, kind, number
 `
 
 // Reads all operations of some attempts, by kind and number. Locks nothing.
@@ -317,6 +327,9 @@ func (q *Queries) OperationsOfAttempts(ctx context.Context, db DBTX, attemptIds 
 			&i.CreatedAt,
 			&i.Payment,
 			&i.UnpaidAt,
+			&i.HasData,
+			&i.Final,
+			&i.CapturedBefore,
 		); err != nil {
 			return nil, err
 		}
@@ -329,7 +342,7 @@ func (q *Queries) OperationsOfAttempts(ctx context.Context, db DBTX, attemptIds 
 }
 
 const operationsOfOrders = `-- name: OperationsOfOrders :many
-SELECT o.order_id, o.attempt_id, o.kind, o.number, o.account, o.refund_id, o.slot, o.amount, o.origin, o.origin_id, o.state, o.open, o.sends, o.fence, o.lease_until, o.tries, o.next_at, o.first_sent_at, o.provider_ref, o.result, o.created_at, o.payment, o.unpaid_at FROM operations o JOIN payment_attempts a ON a.attempt_id = o.attempt_id
+SELECT o.order_id, o.attempt_id, o.kind, o.number, o.account, o.refund_id, o.slot, o.amount, o.origin, o.origin_id, o.state, o.open, o.sends, o.fence, o.lease_until, o.tries, o.next_at, o.first_sent_at, o.provider_ref, o.result, o.created_at, o.payment, o.unpaid_at, o.has_data, o.final, o.captured_before FROM operations o JOIN payment_attempts a ON a.attempt_id = o.attempt_id
 WHERE a.order_id = ANY ($1::text[]) ORDER BY o.attempt_id, o.created_at, o.kind, o.number
 `
 
@@ -367,6 +380,9 @@ func (q *Queries) OperationsOfOrders(ctx context.Context, db DBTX, orderIds []st
 			&i.CreatedAt,
 			&i.Payment,
 			&i.UnpaidAt,
+			&i.HasData,
+			&i.Final,
+			&i.CapturedBefore,
 		); err != nil {
 			return nil, err
 		}

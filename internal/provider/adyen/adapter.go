@@ -17,7 +17,7 @@ func Adapter() kit.Adapter {
 		Merchant:      kit.Merchant{Keys: []string{"merchant_account"}},
 		TestHosts:     []string{"checkout-test.adyen.com", "pal-test.adyen.com"},
 		TestByDefault: true,
-		Carries:       carries(), ProviderData: providerData(),
+		Carries:       carries(), ProviderData: providerData(), Further: further(),
 		Statement:  Statement,
 		SecondStep: "the result of Adyen's component (`state.data`, or the `details` in it), or the parameters of the return to the return_url: `{\"redirectResult\":\"…\"}`",
 		New: func(s kit.Settings) (gateway.Provider, error) {

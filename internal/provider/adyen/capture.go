@@ -7,6 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // modification is a request to modify a payment, and its response.
@@ -27,9 +28,13 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	return c.command(ctx, cp.ProviderPaymentID, "captures", cp.IdempotencyKey, cp.Permit, modification{
+	body, err := kit.With(modification{
 		MerchantAccount: c.merchant, Reference: cp.Attempt.String(), Amount: &amount{units, string(cp.Money.Currency)},
-	})
+	}, cp.ProviderData, further().Capture)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	return c.command(ctx, cp.ProviderPaymentID, "captures", cp.IdempotencyKey, cp.Permit, body)
 }
 
 // Cancel implements gateway.Provider. If the customer never returned from the bank's page, the payment has no
@@ -49,7 +54,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 }
 
 // command requests a modification of a payment. The response, even a refusal, does not contain the payment's state.
-func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body modification) (gateway.Outcome, error) {
+func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body any) (gateway.Outcome, error) {
 	_, refused, err := c.modify(ctx, id, verb, key, l, body)
 	return c.received(id, refused, err)
 }
@@ -69,12 +74,12 @@ func (c *Client) received(id string, refused *refusal, err error) (gateway.Outco
 	return gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: id, Refused: true}, nil
 }
 
-func (c *Client) modify(ctx context.Context, id, verb, key string, l gateway.Permit, body modification) (modification, *refusal, error) {
+func (c *Client) modify(ctx context.Context, id, verb, key string, l gateway.Permit, body any) (modification, *refusal, error) {
 	return c.receive(ctx, "/payments/"+url.PathEscape(id)+"/"+verb, key, l, body)
 }
 
 // receive sends a request that Adyen only acknowledges.
-func (c *Client) receive(ctx context.Context, path, key string, l gateway.Permit, body modification) (modification, *refusal, error) {
+func (c *Client) receive(ctx context.Context, path, key string, l gateway.Permit, body any) (modification, *refusal, error) {
 	var got modification
 	refused, err := c.post(ctx, path, key, l, body, http.StatusCreated, &got)
 	if err == nil && refused == nil && (got.PSPReference == "" || got.Status != "received") {

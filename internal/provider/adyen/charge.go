@@ -56,7 +56,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	if err != nil {
 		return gateway.Outcome{}, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
-	body, err := kit.Extend(request, ch.Details, providerData())
+	body, err := kit.Extend(request, ch.ProviderData, providerData())
 	if err != nil {
 		return gateway.Outcome{}, err
 	}

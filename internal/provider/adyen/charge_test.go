@@ -145,7 +145,7 @@ func TestAnAccountCapturesInOneWay(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrUnsupportedRequest)
 	require.ErrorContains(t, err, "capture")
 	require.Empty(t, seen)
-	require.False(t, client(base, "automatic", hc).Capabilities().Capture)
+	require.Equal(t, payment.CapturesNone, client(base, "automatic", hc).Capabilities().Captures)
 	require.True(t, client(base, "manual", hc).Capabilities().PartialCapture)
 }
 

@@ -61,10 +61,11 @@ func New(a Account, client *http.Client) *Client {
 // Capabilities implements gateway.Provider. https://docs.adyen.com/online-payments/capture describes full and partial
 // captures (one capture by default), …/cancel cancellations, and …/refund any number of partial refunds.
 func (c *Client) Capabilities() payment.Capabilities {
-	return payment.Capabilities{
-		KeyLife: keyLife, Blind: true, Complete: true, CancelByReference: true,
-		Capture: !c.captures, PartialCapture: !c.captures, Cancel: true, Refund: true, PartialRefund: true,
+	can := payment.Capabilities{KeyLife: keyLife, Blind: true, Complete: true, CancelByReference: true, Cancel: true, Refund: true, PartialRefund: true}
+	if !c.captures {
+		can.Captures, can.PartialCapture = payment.CapturesOnce, true
 	}
+	return can
 }
 
 // refusal is a definitive error of Adyen

@@ -16,6 +16,19 @@ func providerData() []string {
 	}
 }
 
+// further describes the members of POST /payments/{id}/captures and …/refunds that provider_data may contain. Without
+// splits Adyen splits a refund "the same way as the original payment request"
+// (https://docs.adyen.com/platforms/in-person-payments/split-transactions/split-refunds).
+func further() gateway.Further {
+	return gateway.Further{
+		Capture: gateway.Members{
+			"enhancedSchemeData": kit.AnyObject, "lineItems": kit.AnyList, "platformChargebackLogic": kit.AnyObject, "splits": kit.AnyList,
+			"subMerchants": kit.AnyList,
+		},
+		Refund: gateway.Members{"enhancedSchemeData": kit.AnyObject, "lineItems": kit.AnyList, "splits": kit.AnyList, "store": kit.TextTo(255)},
+	}
+}
+
 // acceptsData checks provider_data. It refuses an authentication without a payment, which would take no money and leave
 // a payment that never ends.
 func acceptsData(n *kit.Needs, d gateway.Details) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Refund implements gateway.Provider. The webhook REFUND reports the result. Refund does not send our reason, because
@@ -14,9 +15,13 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
-	got, refused, err := c.modify(ctx, r.ProviderPaymentID, "refunds", r.IdempotencyKey, r.Permit, modification{
+	body, err := kit.With(modification{
 		MerchantAccount: c.merchant, Reference: r.Refund.String(), Amount: &amount{units, string(r.Money.Currency)},
-	})
+	}, r.ProviderData, further().Refund)
+	if err != nil {
+		return gateway.RefundOutcome{}, err
+	}
+	got, refused, err := c.modify(ctx, r.ProviderPaymentID, "refunds", r.IdempotencyKey, r.Permit, body)
 	switch {
 	case err != nil:
 		return gateway.RefundOutcome{}, err

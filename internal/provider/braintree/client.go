@@ -95,7 +95,7 @@ func New(base, merchant, public, private string, client *http.Client) *Client {
 func (c *Client) Capabilities() payment.Capabilities {
 	can := payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindLag: findLag, FindFirst: true,
-		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
+		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
 		LookupRefund: true, RefundAlone: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true,
 	}
 	if c.Keyless {

@@ -82,7 +82,7 @@ func optional() []string {
 
 // extend adds provider_data to a request, and keeps the request's own options.
 func extend(s saleRequest, d gateway.Details) (map[string]json.RawMessage, error) {
-	members, err := kit.Extend(s, d, providerData())
+	members, err := kit.Extend(s, d.ProviderData, providerData())
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func extend(s saleRequest, d gateway.Details) (map[string]json.RawMessage, error
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, err)
 	}
-	ours, err := kit.Extend(s.Options, gateway.Details{ProviderData: given}, optional())
+	ours, err := kit.Extend(s.Options, given, optional())
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func Adapter() kit.Adapter {
 		Merchant: kit.Merchant{Keys: []string{"processing_channel_id"}},
 		TestKey:  "api_key", TestForm: regexp.MustCompile(`^sk_(sbox|test)_`),
 		TestHosts: []string{"sandbox.checkout.com"},
-		Carries:   carries(), ProviderData: providerData(),
+		Carries:   carries(), ProviderData: providerData(), Further: further(),
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},

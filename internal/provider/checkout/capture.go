@@ -15,9 +15,13 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	return c.command(ctx, cp.ProviderPaymentID, "captures", cp.IdempotencyKey, cp.Permit, action{
+	body, err := kit.With(action{
 		Amount: &sum, Type: "Final", Reference: cp.Attempt.String(), Metadata: map[string]string{"payment_attempt_id": cp.Attempt.String()},
-	})
+	}, cp.ProviderData, further().Capture)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	return c.command(ctx, cp.ProviderPaymentID, "captures", cp.IdempotencyKey, cp.Permit, body)
 }
 
 // Cancel implements gateway.Provider. It voids an authorized payment. A payment that waits for its customer can't be
@@ -46,7 +50,7 @@ type accepted struct {
 
 // command sends an action and looks the payment up. If the payment does not show the accepted action yet, the outcome is
 // processing.
-func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body action) (gateway.Outcome, error) {
+func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body any) (gateway.Outcome, error) {
 	refused, err := c.act(ctx, id, verb, key, l, body, &accepted{})
 	if err != nil {
 		return gateway.Outcome{}, err
@@ -62,7 +66,7 @@ func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Pe
 	return now, nil
 }
 
-func (c *Client) act(ctx context.Context, id, verb, key string, l gateway.Permit, body action, got *accepted) (*refusal, error) {
+func (c *Client) act(ctx context.Context, id, verb, key string, l gateway.Permit, body any, got *accepted) (*refusal, error) {
 	refused, err := c.api.Post(ctx, paymentPath(id)+"/"+verb, keyed(key), l, body, got)
 	switch {
 	case err != nil:

@@ -64,7 +64,7 @@ func New(base, key string, client *http.Client) *Client {
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: 0, Find: true, FindLag: findLag, FindConsistent: false, FindFirst: true,
-		Capture: true, PartialCapture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		Captures: payment.CapturesOnce, PartialCapture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
 		ShowsRefunds: true, ShowsDisputes: true,
 	}
 }

@@ -17,10 +17,18 @@ func providerData() []string {
 	}
 }
 
+// further describes the members of POST /payments/{id}/captures and …/refunds that provider_data may contain.
+func further() gateway.Further {
+	return gateway.Further{
+		Capture: gateway.Members{"amount_allocations": kit.AnyList, "marketplace": kit.AnyObject},
+		Refund:  gateway.Members{"amount_allocations": kit.AnyList},
+	}
+}
+
 // extend adds provider_data to a request. It completes 3ds and billing_descriptor with the members that provider_data
 // must not remove.
 func extend(p paymentRequest, d gateway.Details) (map[string]json.RawMessage, error) {
-	body, err := kit.Extend(p, d, providerData())
+	body, err := kit.Extend(p, d.ProviderData, providerData())
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Refund implements gateway.Provider. Checkout.com has no field for a reason.
@@ -17,11 +18,15 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
-	var got accepted
-	refused, err := c.api.Post(ctx, paymentPath(r.ProviderPaymentID)+"/refunds", keyed(r.IdempotencyKey), r.Permit, action{
+	body, err := kit.With(action{
 		Amount: &sum, Reference: r.Refund.String(),
 		Metadata: map[string]string{"refund_id": r.Refund.String(), "payment_attempt_id": r.Attempt.String()},
-	}, &got)
+	}, r.ProviderData, further().Refund)
+	if err != nil {
+		return gateway.RefundOutcome{}, err
+	}
+	var got accepted
+	refused, err := c.api.Post(ctx, paymentPath(r.ProviderPaymentID)+"/refunds", keyed(r.IdempotencyKey), r.Permit, body, &got)
 	switch {
 	case err != nil:
 		return gateway.RefundOutcome{}, err

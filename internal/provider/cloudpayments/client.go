@@ -48,7 +48,7 @@ const keyLife = 50 * time.Minute
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindConsistent: true, BrowserMarks: true, Complete: true,
-		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
+		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
 	}
 }
 

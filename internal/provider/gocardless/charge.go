@@ -60,7 +60,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 func (c *Client) collect(ctx context.Context, ch gateway.Charge, amount int64) (gateway.Outcome, error) {
 	body, err := kit.Extend(collection{
 		Amount: amount, Currency: string(ch.Money.Currency), Description: described(ch), Metadata: marks(ch), Links: links{Mandate: ch.Token},
-	}, ch.Details, mandateData())
+	}, ch.ProviderData, mandateData())
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
@@ -163,7 +163,7 @@ func (c *Client) requestOf(ch gateway.Charge, amount int64) (any, error) {
 	if ch.Token != page {
 		ask.Scheme = ch.Token
 	}
-	pay, err := kit.Extend(ask, ch.Details, payData())
+	pay, err := kit.Extend(ask, ch.ProviderData, payData())
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (c *Client) requestOf(ch gateway.Charge, amount int64) (any, error) {
 	if customerForm.MatchString(ch.Customer.Reference) {
 		r.Links = &links{Customer: ch.Customer.Reference}
 	}
-	return kit.Extend(r, ch.Details, requestData())
+	return kit.Extend(r, ch.ProviderData, requestData())
 }
 
 // flow creates a page

@@ -27,7 +27,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	} else {
 		c.begins(&request, ch)
 	}
-	body, err := kit.Extend(request, ch.Details, providerData())
+	body, err := kit.Extend(request, ch.ProviderData, providerData())
 	if err != nil {
 		return gateway.Outcome{}, err
 	}

@@ -59,7 +59,7 @@ func New(base, id, secret, goid string, client *http.Client, now func() time.Tim
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		ShowsRefunds: true,
-		Capture:      true, PartialCapture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		Captures:     payment.CapturesOnce, PartialCapture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
 	}
 }
 

@@ -29,6 +29,9 @@ type Adapter struct {
 	// request that provider_data may contain. The manual's tables are generated from both.
 	Carries      []Carried
 	ProviderData []string
+	// Further describes the members of the provider's own request that provider_data of a capture and of a refund may
+	// contain, and when a refund needs one. The manual's tables are generated from it, too.
+	Further gateway.Further
 	// SecondStep describes the details that complete takes; empty if no payment has a second step.
 	SecondStep string
 	// New creates the client of an account. If it is nil, the account makes no calls: it accepts webhooks, and its

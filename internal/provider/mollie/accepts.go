@@ -19,6 +19,18 @@ func providerData() []string {
 	}
 }
 
+// further describes the members of Mollie's request for a refund that provider_data may contain. Of a routed payment "by
+// default the full amount is deducted from your balance" (https://docs.mollie.com/reference/create-refund).
+func further() gateway.Further {
+	return gateway.Further{
+		Refund: gateway.Members{"reverseRouting": kit.AnyBool, "routingReversals": kit.AnyList},
+		Split: gateway.Split{
+			Pay: []string{"routing"}, Refund: []string{"reverseRouting", "routingReversals"},
+			Advice: "send `reverseRouting` as true or `routingReversals`, and the connected organizations give their parts back, or `reverseRouting` as false, and the platform pays for them",
+		},
+	}
+}
+
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
 	var n kit.Needs

@@ -20,7 +20,7 @@ func Adapter() kit.Adapter {
 		Merchant: kit.Merchant{Keys: []string{"profile_id"}, Fetch: func(ctx context.Context, s kit.Settings) (string, error) {
 			return of(s).profile(ctx)
 		}},
-		Carries: carries(), ProviderData: providerData(),
+		Carries: carries(), ProviderData: providerData(), Further: further(),
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^test_`),
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil

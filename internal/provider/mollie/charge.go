@@ -43,7 +43,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	body, err := kit.Extend(request, ch.Details, providerData())
+	body, err := kit.Extend(request, ch.ProviderData, providerData())
 	if err != nil {
 		return gateway.Outcome{}, err
 	}

@@ -49,8 +49,8 @@ const keyLife = 50 * time.Minute
 // it was not created or was cancelled.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife,
-		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		KeyLife:  keyLife,
+		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
 		RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true,
 	}
 }

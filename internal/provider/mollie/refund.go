@@ -30,11 +30,15 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
-	var made refund
-	refused, err := c.command(ctx, http.MethodPost, paymentPath(r.ProviderPaymentID)+"/refunds", r.IdempotencyKey, r.Permit, refundRequest{
+	body, err := kit.With(refundRequest{
 		Amount: amount{string(r.Money.Currency), value}, Description: "Refund",
 		Metadata: map[string]string{refundName: r.Refund.String(), "payment_attempt_id": r.Attempt.String()},
-	}, &made)
+	}, r.ProviderData, further().Refund)
+	if err != nil {
+		return gateway.RefundOutcome{}, err
+	}
+	var made refund
+	refused, err := c.command(ctx, http.MethodPost, paymentPath(r.ProviderPaymentID)+"/refunds", r.IdempotencyKey, r.Permit, body, &made)
 	switch {
 	case errors.As(err, &refused) && refused.Status == http.StatusConflict:
 		return duplicate(refused), nil

@@ -68,7 +68,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	body, err := kit.Extend(r, ch.Details, providerData())
+	body, err := kit.Extend(r, ch.ProviderData, providerData())
 	if err != nil {
 		return gateway.Outcome{}, err
 	}

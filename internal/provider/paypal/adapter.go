@@ -20,7 +20,7 @@ func Adapter() kit.Adapter {
 		Payees:    payees,
 		Merchant:  kit.Merchant{Keys: []string{"merchant_id"}, Else: []string{"client_id"}},
 		TestHosts: []string{"sandbox.paypal.com"},
-		Carries:   carries(), ProviderData: providerData(),
+		Carries:   carries(), ProviderData: providerData(), Further: further(),
 		SecondStep: "any object, such as `{}`, once the customer has approved the order: it is then captured or authorized; the details are not sent",
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil

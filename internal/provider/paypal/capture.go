@@ -9,6 +9,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 type captureRequest struct {
@@ -33,9 +34,13 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	if held == nil || held.less(cp.Money) {
 		return refusedAs(found, cp.ProviderPaymentID)
 	}
+	body, err := kit.With(captureRequest{sum, true}, cp.ProviderData, further().Capture)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
 	var taken movement
 	path := authorizationsPath + "/" + url.PathEscape(held.ID) + "/capture"
-	refused, err := c.api.Post(ctx, path, keyed(cp.IdempotencyKey), cp.Permit, captureRequest{sum, true}, &taken)
+	refused, err := c.api.Post(ctx, path, keyed(cp.IdempotencyKey), cp.Permit, body, &taken)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err

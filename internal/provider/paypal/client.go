@@ -53,7 +53,7 @@ const keyLife = 5 * time.Hour
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Complete: true,
-		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
 		ShowsRefunds: true, PaysOthers: true,
 	}
 }

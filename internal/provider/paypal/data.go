@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // unitData is the members of a purchase unit that provider_data may contain. payee is not allowed, because another payee
@@ -25,6 +26,18 @@ type pageData struct {
 func providerData() []string {
 	return []string{
 		"brand_name", "description", "landing_page", "payment_instruction", "payment_method_preference", "shipping_preference", "supplementary_data",
+	}
+}
+
+// further describes the members of PayPal's requests for a capture of an authorization and for a refund that
+// provider_data may contain (https://developer.paypal.com/docs/api/payments/v2/). Without platform_fees the platform
+// contributes nothing to a refund.
+func further() gateway.Further {
+	return gateway.Further{
+		Capture: gateway.Members{"note_to_payer": kit.TextTo(255), "payment_instruction": kit.AnyObject, "soft_descriptor": kit.TextTo(22)},
+		Refund: gateway.Members{
+			"note_to_payer": kit.TextTo(255), "payment_instruction": kit.ObjectOf(gateway.Members{"platform_fees": kit.AnyList}),
+		},
 	}
 }
 

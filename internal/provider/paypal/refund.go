@@ -29,9 +29,13 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	case capture == nil:
 		return gateway.RefusedRefund(of.order), nil
 	}
+	body, err := kit.With(refundRequest{sum, r.Refund.String()}, r.ProviderData, further().Refund)
+	if err != nil {
+		return gateway.RefundOutcome{}, err
+	}
 	var back refund
 	to := capturesPath + "/" + url.PathEscape(capture.ID) + "/refund"
-	refused, err := c.api.Post(ctx, to, keyed(r.IdempotencyKey), r.Permit, refundRequest{sum, r.Refund.String()}, &back)
+	refused, err := c.api.Post(ctx, to, keyed(r.IdempotencyKey), r.Permit, body, &back)
 	switch {
 	case err != nil:
 		return gateway.RefundOutcome{}, err

@@ -54,6 +54,7 @@ func Carries(t *testing.T, s Suite, a kit.Adapter, variants ...func(*gateway.Cha
 			require.NotContains(t, strings.Join(bodies, "\n"), value, "%s is sent and not said to be", member)
 		}
 	}
+	further(t, s, a)
 }
 
 // carriedBy returns the contents of a charge's requests: values by path, and the bodies.

@@ -10,7 +10,7 @@ import (
 )
 
 func manualCapture(r *rig) {
-	if !r.can.Capture {
+	if r.can.Captures == payment.CapturesNone {
 		return
 	}
 	o := r.held()
@@ -32,7 +32,7 @@ func manualCapture(r *rig) {
 }
 
 func partialCapture(r *rig) {
-	if !r.can.Capture || r.can.Blind {
+	if r.can.Captures == payment.CapturesNone || r.can.Blind {
 		return
 	}
 	o := r.held()
@@ -49,8 +49,87 @@ func partialCapture(r *rig) {
 	require.Equal(r, euro(500), *now.Money)
 }
 
+// inParts holds money for several captures, and captures some parts. It returns the payment's id.
+func (r *rig) inParts(parts ...int64) string {
+	r.Helper()
+	c := charge(r.Tokens.Success)
+	c.Capture, c.Several = payment.CaptureManual, true
+	id := r.charged(c).ProviderPaymentID
+	var sum int64
+	for _, minor := range parts {
+		taken := r.part(id, minor, false)
+		sum += minor
+		require.Equal(r, euro(sum), *taken.Money, "the sum so far")
+	}
+	return id
+}
+
+func (r *rig) part(id string, minor int64, last bool) gateway.Outcome {
+	r.Helper()
+	c := captureOf(id, minor)
+	c.Several, c.Final = true, last
+	taken, err := r.Capture(r.Context(), c)
+	require.NoError(r, err)
+	require.False(r, taken.Refused)
+	require.Equal(r, fsm.EventSucceeded, taken.Event)
+	again, err := r.Capture(r.Context(), c)
+	require.NoError(r, err)
+	require.Equal(r, taken.Money, again.Money, "the same key captures once")
+	return taken
+}
+
+// released is how much of a hold was released, as an outcome has it.
+func released(o gateway.Outcome) (sum int64) {
+	for _, m := range o.Movements {
+		if m.Kind == payment.MovementRelease {
+			sum += m.Money.Minor
+		}
+	}
+	return sum
+}
+
+func severalCaptures(r *rig) {
+	if r.can.Captures < payment.CapturesSeveral {
+		return
+	}
+	id := r.inParts(500, 700)
+	now, err := r.Lookup(r.Context(), id)
+	require.NoError(r, err)
+	require.Equal(r, fsm.EventSucceeded, now.Event)
+	require.Equal(r, euro(1200), *now.Money)
+	require.Zero(r, released(now))
+
+	for range 2 {
+		ended, err := r.Cancel(r.Context(), cancelOf(id))
+		require.NoError(r, err)
+		require.Equal(r, fsm.EventSucceeded, ended.Event, "captured money stays")
+		require.Equal(r, euro(1200), *ended.Money)
+		require.EqualValues(r, price-1200, released(ended))
+	}
+	c := captureOf(id, 1)
+	c.Several = true
+	refused, err := r.Capture(r.Context(), c)
+	require.NoError(r, err)
+	require.True(r, refused.Refused, "nothing is on hold any more")
+}
+
+func lastOfSeveral(r *rig) {
+	if r.can.Captures < payment.CapturesSeveral {
+		return
+	}
+	id := r.inParts(500)
+	r.part(id, 700, true)
+	now, err := r.Lookup(r.Context(), id)
+	require.NoError(r, err)
+	require.Equal(r, euro(1200), *now.Money)
+	require.EqualValues(r, price-1200, released(now))
+
+	id = r.inParts(500)
+	require.Zero(r, released(r.part(id, price-500, false)), "all of it")
+}
+
 func captureRefused(r *rig) {
-	if !r.can.Capture || r.can.Blind {
+	if r.can.Captures == payment.CapturesNone || r.can.Blind {
 		return
 	}
 	o := r.held()
@@ -87,7 +166,7 @@ func cancel(r *rig) {
 			all = append(all, waits)
 		}
 	}
-	if r.can.Capture {
+	if r.can.Captures > payment.CapturesNone {
 		all = append(all, r.held())
 	}
 	for i, o := range all {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // overtaken repeats calls that the provider accepted before, as a second runner does. The provider has no key of the
@@ -50,7 +51,7 @@ func (r *rig) stays(made gateway.Outcome) {
 }
 
 func overtakenCapture(r *rig) {
-	if !r.can.Capture {
+	if r.can.Captures == payment.CapturesNone {
 		return
 	}
 	c := captureOf(r.held().ProviderPaymentID, price)
@@ -64,7 +65,7 @@ func overtakenCapture(r *rig) {
 }
 
 func overtakenCancel(r *rig) {
-	if !r.can.Cancel || !r.can.Capture {
+	if !r.can.Cancel || r.can.Captures == payment.CapturesNone {
 		return
 	}
 	c := cancelOf(r.held().ProviderPaymentID)

@@ -117,7 +117,7 @@ func (r *rig) settled(c gateway.Charge, o gateway.Outcome) gateway.Outcome {
 func (r *rig) held() gateway.Outcome {
 	r.Helper()
 	c := charge(r.Tokens.Success)
-	if r.can.Capture {
+	if r.can.Captures > payment.CapturesNone {
 		c.Capture = payment.CaptureManual
 	}
 	return r.charged(c)
@@ -167,7 +167,7 @@ func (r *rig) charges(l gateway.Permit) []call {
 // commands returns the calls that move money, each with this permit.
 func (r *rig) commands(id string, l gateway.Permit) []call {
 	all := r.charges(l)
-	if r.can.Capture {
+	if r.can.Captures > payment.CapturesNone {
 		all = append(all, call{"capture", func(ctx context.Context) error {
 			c := captureOf(id, price)
 			c.Permit = l

@@ -11,6 +11,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // byHand replaces our refund's id in a refund that is made in the dashboard.
@@ -85,7 +86,7 @@ func (r *rig) inDashboard(c gateway.RefundCall) gateway.RefundOutcome {
 
 // holdShown asserts that the lookup of an uncaptured payment makes one call, because such a payment has no refunds.
 func holdShown(r *rig) {
-	if r.can.Blind || !r.can.Capture {
+	if r.can.Blind || r.can.Captures == payment.CapturesNone {
 		return
 	}
 	o := r.held()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // staleFetch looks a payment up before and after it changes. A webhook may arrive a moment before the provider's API
@@ -40,7 +41,7 @@ func (r *rig) changing() (gateway.Outcome, func()) {
 		o, err := r.Charge(r.Context(), c)
 		require.NoError(r, err)
 		return o, func() { r.Customer(r.T, r.fake, lookedUp(o), c.Token) }
-	case r.can.Capture && !r.can.CaptureUnseen:
+	case r.can.Captures > payment.CapturesNone && !r.can.CaptureUnseen:
 		o := r.held()
 		return o, func() {
 			_, err := r.Capture(r.Context(), captureOf(o.ProviderPaymentID, price))

@@ -100,6 +100,8 @@ func Run(t *testing.T, s Suite) {
 		"manual capture":              manualCapture,
 		"partial capture":             partialCapture,
 		"capture refused":             captureRefused,
+		"several captures":            severalCaptures,
+		"the last of several":         lastOfSeveral,
 		"complete":                    complete,
 		"complete, answer lost":       completeLost,
 		"complete, unreadable answer": completeUnheard,

@@ -87,7 +87,7 @@ func New(base string, shop Shop, client *http.Client) (*Client, error) {
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		Find: true, FindConsistent: true, FindFirst: true,
-		Capture: true, PartialCapture: true, CaptureUnseen: true, Cancel: true,
+		Captures: payment.CapturesOnce, PartialCapture: true, CaptureUnseen: true, Cancel: true,
 		Refund: true, PartialRefund: true, LookupRefund: true,
 	}
 }

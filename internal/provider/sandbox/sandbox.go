@@ -49,7 +49,7 @@ func Adapter() kit.Adapter {
 // Capabilities implements gateway.Provider.
 func (c *Client) Capabilities() payment.Capabilities {
 	can := c.Client.Capabilities()
-	can.KeyLife = keyLife
+	can.KeyLife, can.Captures = keyLife, payment.CapturesSeveral
 	return can
 }
 

@@ -17,12 +17,14 @@ import (
 
 var _ gateway.Provider = (*sandbox.Client)(nil)
 
-// TestCapabilities: the capabilities are those of the contract, with keys that are never deleted.
+// TestCapabilities: the capabilities are those of the contract, with keys that are never deleted and several captures of
+// a hold.
 func TestCapabilities(t *testing.T) {
 	t.Parallel()
 	got, contract := sandbox.New("http://127.0.0.1:1", "", nil).Capabilities(), standard.New("http://127.0.0.1:1", "", nil).Capabilities()
 	require.Greater(t, got.KeyLife, 300*24*time.Hour)
-	got.KeyLife = contract.KeyLife
+	require.Equal(t, payment.CapturesSeveral, got.Captures)
+	got.KeyLife, got.Captures = contract.KeyLife, contract.Captures
 	require.Equal(t, contract, got)
 }
 

@@ -53,7 +53,7 @@ func New(base, token string, client *http.Client) *Client {
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindLag: findLag,
-		Capture: true, PartialCapture: true, Cancel: true, CancelByReference: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, CancelByReference: true, Refund: true, PartialRefund: true, LookupRefund: true,
 		ShowsRefunds: true,
 	}
 }

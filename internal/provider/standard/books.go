@@ -56,8 +56,9 @@ func (e entry) booked() ([]gateway.Entry, error) {
 	}}, nil
 }
 
-// movement names the movement as lookups and webhooks do, so that the same money counts once. A charge has one capture,
-// which they report as a total. A refund has its own id. A dispute's movement has the id of its entry.
+// movement names the movement as lookups and webhooks do, so that the same money counts once. They report captures as a
+// total, which is at least the entry of one of several. A refund has its own id. A dispute's movement has the id of its
+// entry.
 func (e entry) movement() (payment.MovementReport, error) {
 	kind, err := movementKind(e.Kind)
 	if err != nil {

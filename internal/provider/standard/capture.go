@@ -10,7 +10,11 @@ import (
 
 // Capture implements gateway.Provider.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
-	return c.command(ctx, cp.ProviderPaymentID, "capture", cp.IdempotencyKey, cp.Permit, CaptureRequest{cp.Money.Minor})
+	body := CaptureRequest{Amount: cp.Money.Minor}
+	if cp.Several {
+		body.Final = &cp.Final
+	}
+	return c.command(ctx, cp.ProviderPaymentID, "capture", cp.IdempotencyKey, cp.Permit, body)
 }
 
 // Cancel implements gateway.Provider.

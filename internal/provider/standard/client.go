@@ -50,7 +50,7 @@ func New(base, key string, client *http.Client) *Client {
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindConsistent: true,
-		Complete: true, Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		Complete: true, Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
 		RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true,
 	}
 }

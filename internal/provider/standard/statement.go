@@ -44,6 +44,13 @@ func outcome(c Charge) (gateway.Outcome, error) {
 			captured = *c.AmountCaptured
 		}
 		o.Money, err = money(captured, c.Currency)
+		if on := c.AmountCapturable; on != nil && *on < c.Amount-captured {
+			var released *payment.Money
+			released, err = money(c.Amount-captured-*on, c.Currency)
+			if err == nil {
+				o.Movements = append(o.Movements, payment.MovementReport{Kind: payment.MovementRelease, Money: *released})
+			}
+		}
 	case Failed:
 		o.Event, o.Failure = fsm.EventFailed, failure(c.FailureCode)
 	case Canceled:

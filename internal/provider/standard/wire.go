@@ -32,9 +32,10 @@ type CompleteRequest struct {
 	Details json.RawMessage `json:"details"`
 }
 
-// CaptureRequest is the body of a capture.
+// CaptureRequest is the body of a capture. Final is set for a hold that is captured in several parts.
 type CaptureRequest struct {
 	Amount int64 `json:"amount"`
+	Final  *bool `json:"final,omitempty"`
 }
 
 // RefundRequest is the body of a refund. Reference is the refund's id at paylatch.
@@ -59,9 +60,11 @@ type Charge struct {
 	Status    string `json:"status"`
 	Amount    int64  `json:"amount"`
 	// AmountCaptured is nil if the provider omits it. A succeeded charge is then captured in full.
-	AmountCaptured *int64  `json:"amount_captured"`
-	Currency       string  `json:"currency"`
-	FailureCode    *string `json:"failure_code"`
+	AmountCaptured *int64 `json:"amount_captured"`
+	// AmountCapturable is the amount on hold beside the captures; nil if the hold is captured once.
+	AmountCapturable *int64  `json:"amount_capturable,omitempty"`
+	Currency         string  `json:"currency"`
+	FailureCode      *string `json:"failure_code"`
 	// ContainerID is the page, session or order of the charge, and Payee is the account that receives the money. Both
 	// are empty if the provider has none. Test is set if the payment moves no real money; nil if the provider omits it.
 	ContainerID string               `json:"container_id,omitzero"`

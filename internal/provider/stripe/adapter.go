@@ -23,7 +23,7 @@ func Adapter() kit.Adapter {
 			return of(s).account(ctx)
 		}},
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^(sk|rk)_test_`),
-		Carries: carries(), ProviderData: providerData(),
+		Carries: carries(), ProviderData: providerData(), Further: further(),
 		SecondStep: "any object, such as `{}`, once Stripe.js has handled the next action: the payment is looked up, and confirmed if it waits for that; the details are not sent",
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil

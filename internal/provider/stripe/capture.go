@@ -18,6 +18,10 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 		return gateway.Outcome{}, err
 	}
 	params := &stripe.PaymentIntentCaptureParams{AmountToCapture: &units}
+	if cp.Several {
+		params.FinalCapture = new(cp.Final || cp.Whole)
+	}
+	addData(&params.Params, cp.ProviderData, further().Capture.Names())
 	return c.command(ctx, cp.ProviderPaymentID, "capture", cp.IdempotencyKey, cp.Permit, params)
 }
 

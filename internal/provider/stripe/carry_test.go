@@ -151,6 +151,7 @@ func TestAccepts(t *testing.T) {
 		"another customer":               {data("customer", `"cus_2"`), "provider_data.customer"},
 		"another account":                {data("stripe_account", `"acct_2"`), "provider_data.stripe_account"},
 		"another way to capture":         {data("payment_method_options", `{"card":{"capture_method":"manual"}}`), "provider_data.payment_method_options"},
+		"several captures":               {data("payment_method_options", `{"card":{"request_multicapture":"if_available"}}`), "provider_data.payment_method_options"},
 		"another customer's Link wallet": {data("payment_method_options", `{"link":{"persistent_token":"x"}}`), "provider_data.payment_method_options"},
 		"what is no JSON":                {data("transfer_data", `{`), "provider_data.transfer_data"},
 	} {

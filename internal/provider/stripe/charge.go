@@ -72,6 +72,9 @@ func chargeParams(ch gateway.Charge) (*stripe.PaymentIntentCreateParams, error) 
 		p.ReturnURL = &ch.ReturnURL
 		p.AutomaticPaymentMethods.AllowRedirects = new("always")
 	}
+	if ch.Several {
+		p.AddExtra("payment_method_options[card][request_multicapture]", string(multicapture))
+	}
 	pay(p, ch.Details)
 	carry(p, ch)
 	extend(p, ch.Details)

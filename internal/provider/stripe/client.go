@@ -47,12 +47,12 @@ const (
 )
 
 // Capabilities implements gateway.Provider. https://docs.stripe.com/api describes "Payment Intents" (one capture, full
-// or partial; cancel before the capture) and "Refunds" (any number of parts). Stripe's lists, such as a payment's
+// or partial, or several with multicapture, which the account and the card must support; cancel of what is on hold) and "Refunds" (any number of parts). Stripe's lists, such as a payment's
 // refunds, "aren't subject to the availability delay" of its search (https://docs.stripe.com/search#data-freshness).
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindLag: findLag, FindConsistent: false, Complete: true,
-		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		Captures: payment.CapturesSeveral, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
 		RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true,
 	}
 }

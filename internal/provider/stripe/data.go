@@ -25,7 +25,9 @@ func providerData() []string {
 
 // reserved returns the members that are not allowed at any depth. They would change how the payment is captured, or
 // which method is charged or stored.
-func reserved() []string { return []string{"capture_method", "persistent_token", "setup_future_usage"} }
+func reserved() []string {
+	return []string{"capture_method", "persistent_token", "request_multicapture", "setup_future_usage"}
+}
 
 // acceptsData checks provider_data at all depths.
 func acceptsData(n *kit.Needs, d gateway.Details) {
@@ -53,17 +55,38 @@ func has(value any, name string) bool {
 	return false
 }
 
+// further describes the members of Stripe's requests for a capture and a refund that provider_data may contain. A
+// connected account keeps what a payment transferred to it, and the platform pays the refund alone, unless the refund has
+// reverse_transfer (https://docs.stripe.com/connect/destination-charges#issue-refunds).
+func further() gateway.Further {
+	return gateway.Further{
+		Capture: gateway.Members{
+			"application_fee_amount": kit.AnyMinor, "statement_descriptor": kit.TextTo(22), "statement_descriptor_suffix": kit.TextTo(22),
+			"transfer_data": kit.ObjectOf(gateway.Members{"amount": kit.AnyMinor}),
+		},
+		Refund: gateway.Members{"refund_application_fee": kit.AnyBool, "reverse_transfer": kit.AnyBool},
+		Split: gateway.Split{
+			Pay: []string{"on_behalf_of", "transfer_data"}, Refund: []string{"reverse_transfer"},
+			Advice: "send `reverse_transfer` as true, and the connected account gives its part back, or as false, and the platform pays for it",
+		},
+	}
+}
+
 // extend adds provider_data to a request. It omits members that are not allowed; Accepts refuses them.
 func extend(p *stripe.PaymentIntentCreateParams, d gateway.Details) {
-	for _, name := range providerData() {
+	if _, ok := d.ProviderData["payment_method_types"]; ok { // Stripe takes either these types or the automatic types
+		p.AutomaticPaymentMethods = nil
+	}
+	addData(&p.Params, d.ProviderData, providerData())
+}
+
+// addData adds the allowed members of provider_data to the parameters of a request.
+func addData(p *stripe.Params, data gateway.Data, allowed []string) {
+	for _, name := range allowed {
 		var value any
-		if raw, ok := d.ProviderData[name]; !ok || decode(raw, &value) != nil {
-			continue
+		if raw, ok := data[name]; ok && decode(raw, &value) == nil {
+			flatten(value, name, p.AddExtra)
 		}
-		if name == "payment_method_types" { // Stripe takes either these types or the automatic types
-			p.AutomaticPaymentMethods = nil
-		}
-		flatten(value, name, func(name, value string) { p.AddExtra(name, value) })
 	}
 }
 

@@ -39,9 +39,9 @@ type intent struct {
 	metadata                             map[string]string
 	lastError                            object
 	action                               object
-	customer, method                     string
+	customer, method, multicapture       string
 	disputes                             []object
-	saves                                bool
+	saves, several                       bool
 }
 
 type refund struct {
@@ -182,6 +182,8 @@ func (f *fake) create(_ string, in url.Values) (int, object) {
 		id: f.id("pi"), amount: amount, currency: in.Get("currency"), manual: in.Get("capture_method") == "manual",
 		returnURL: in.Get("return_url"), metadata: metadata(in), charge: f.id("ch"),
 	}
+	pi.multicapture = in.Get("payment_method_options[card][request_multicapture]")
+	pi.several = pi.multicapture == "if_available"
 	pi.customer, pi.method, pi.saves = in.Get("customer"), method, in.Get("setup_future_usage") != ""
 	redirects := in.Get("automatic_payment_methods[allow_redirects]") == "always" || in.Has("payment_method_types[0]")
 	switch {
@@ -245,6 +247,9 @@ func (pi *intent) render() object {
 	if pi.reason != "" {
 		o["cancellation_reason"] = pi.reason
 	}
+	if pi.multicapture != "" {
+		o["payment_method_options"] = object{"card": object{"request_multicapture": pi.multicapture}}
+	}
 	if pi.customer != "" {
 		o["customer"], o["payment_method"] = pi.customer, pi.method
 	}
@@ -298,7 +303,13 @@ func (f *fake) capture(id string, in url.Values) (int, object) {
 	case pi.status != "requires_capture":
 		return unexpected(pi)
 	}
-	pi.status, pi.received, pi.capturable = "succeeded", amount, 0
+	pi.received += amount
+	if pi.capturable -= amount; in.Get("final_capture") != "false" {
+		pi.capturable = 0
+	}
+	if pi.several = pi.several && pi.capturable > 0; !pi.several {
+		pi.status, pi.capturable = "succeeded", 0
+	}
 	return http.StatusOK, pi.render()
 }
 

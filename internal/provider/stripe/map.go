@@ -28,22 +28,50 @@ func outcome(pi *stripe.PaymentIntent) (gateway.Outcome, error) {
 	case stripe.PaymentIntentStatusRequiresAction:
 		o.Event, o.NextAction = fsm.EventActionRequired, action(pi)
 	case stripe.PaymentIntentStatusRequiresCapture:
+		if pi.AmountReceived > 0 {
+			return captured(o, pi)
+		}
 		o.Event, o.Saved = fsm.EventAuthorized, saved(pi)
 		o.Money, err = money(pi.AmountCapturable, pi.Currency)
 	case stripe.PaymentIntentStatusSucceeded:
-		o.Event, o.Saved = fsm.EventSucceeded, saved(pi)
-		o.Money, err = money(pi.AmountReceived, pi.Currency)
+		return captured(o, pi)
 	case stripe.PaymentIntentStatusRequiresPaymentMethod, stripe.PaymentIntentStatusRequiresConfirmation:
 		o.Event, o.Failure = fsm.EventSoftFailed, failureOf(pi.LastPaymentError)
 		if untried(pi) {
 			o.Event, o.Failure = fsm.EventActionRequired, nil
 		}
 	case stripe.PaymentIntentStatusCanceled:
+		if pi.AmountReceived > 0 { // the rest of its hold was released
+			return captured(o, pi)
+		}
 		reason := string(pi.CancellationReason)
 		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure(hooks.CancellationCode(reason), reason)
 	case stripe.PaymentIntentStatusProcessing:
 	}
 	return o, err
+}
+
+// multicapture requests several captures of a card's hold (https://docs.stripe.com/payments/multicapture). Between them the
+// payment intent is still requires_capture, the only status in which it can be captured.
+const multicapture = stripe.PaymentIntentPaymentMethodOptionsCardRequestMulticaptureIfAvailable
+
+// captured completes the outcome of a payment intent that has received money. What is left of a hold with several
+// captures, and can't be captured any more, was released.
+func captured(o gateway.Outcome, pi *stripe.PaymentIntent) (gateway.Outcome, error) {
+	var err error
+	o.Event, o.Saved = fsm.EventSucceeded, saved(pi)
+	if o.Money, err = money(pi.AmountReceived, pi.Currency); err != nil {
+		return o, err
+	}
+	several := pi.PaymentMethodOptions != nil && pi.PaymentMethodOptions.Card != nil && pi.PaymentMethodOptions.Card.RequestMulticapture == multicapture
+	if rest := pi.Amount - pi.AmountReceived; several && rest > 0 && pi.Status != stripe.PaymentIntentStatusRequiresCapture {
+		released, err := money(rest, pi.Currency)
+		if err != nil {
+			return o, err
+		}
+		o.Movements = append(o.Movements, payment.MovementReport{Kind: payment.MovementRelease, Money: *released})
+	}
+	return o, nil
 }
 
 // untried reports whether the customer has not chosen a payment method yet, in a form that the shop shows. No method was

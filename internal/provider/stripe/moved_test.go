@@ -119,7 +119,7 @@ func TestLookupOfAHoldIsOneCall(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"requires_capture", "processing", "canceled", "requires_payment_method"} {
 		c, f, seen := holding(t, status)
-		f.intents["pi_1"].disputes = []object{disputed("lost")}
+		f.intents["pi_1"].received, f.intents["pi_1"].disputes = 0, []object{disputed("lost")}
 		f.refunds = []*refund{{id: "re_1", intent: "pi_1", currency: "eur", status: "succeeded", amount: 500}}
 		o := lookedUp(t, c)
 		require.Empty(t, o.Refunds, status)

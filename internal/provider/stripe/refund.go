@@ -20,11 +20,13 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	if err != nil {
 		return gateway.RefundOutcome{}, err
 	}
-	var made stripe.Refund
-	refused, err := c.post(ctx, "/v1/refunds", r.IdempotencyKey, r.Permit, &stripe.RefundCreateParams{
+	params := &stripe.RefundCreateParams{
 		PaymentIntent: &r.ProviderPaymentID, Amount: &units,
 		Metadata: map[string]string{"refund_id": r.Refund.String(), "payment_attempt_id": r.Attempt.String()},
-	}, &made)
+	}
+	addData(&params.Params, r.ProviderData, further().Refund.Names())
+	var made stripe.Refund
+	refused, err := c.post(ctx, "/v1/refunds", r.IdempotencyKey, r.Permit, params, &made)
 	switch {
 	case err != nil:
 		return gateway.RefundOutcome{}, err

@@ -61,7 +61,7 @@ func New(base, terminal, password, currency string, client *http.Client) (*Clien
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		Find: true, FindConsistent: true, BrowserMarks: true,
-		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
+		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
 		RefundsConsistent: true,
 	}
 }

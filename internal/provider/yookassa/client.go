@@ -55,7 +55,7 @@ const keyLife = 23 * time.Hour
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Find: true, FindConsistent: false,
-		Capture: true, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
 		ShowsRefunds: true,
 	}
 }

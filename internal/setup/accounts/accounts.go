@@ -56,8 +56,10 @@ func (b builder) charged(a config.Account) (gateway.Account, error) {
 		Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", AcceptMore: a.AcceptMore, ReviewSecondHold: a.SecondHold == "review", Merchant: a.Merchant, Live: a.Live(), Hears: a.TakesWebhooks() && a.Listens(), Paused: !a.Pays(),
 		Lives: payment.MaxAge(a.Expiry), Foreign: gateway.Foreign{After: a.ForeignAfter, Review: a.ReviewsForeign()},
 	}
-	if payees := provider.Adapters()[a.Kind].Payees; payees != nil {
-		out.Payees = payees(a.Credentials())
+	adapter := provider.Adapters()[a.Kind]
+	out.Further = adapter.Further
+	if adapter.Payees != nil {
+		out.Payees = adapter.Payees(a.Credentials())
 	}
 	if !a.CanCharge() {
 		return out, nil

@@ -27,7 +27,7 @@ type Account struct {
 	PublicURL      string         `koanf:"public_url" doc:"the address under which the provider knows the webhook's endpoint"`
 	AllowedIPs     []netip.Prefix `koanf:"allowed_ips" doc:"senders of webhooks; absent: any, for yookassa the documented addresses"`
 	Tolerance      time.Duration  `koanf:"tolerance" doc:"in place of the provider's age limit of a webhook with a signed time (PayPal documents none: 4 days); negative: no limit"`
-	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"money after a failure: manual leaves it to a person, auto_refund refunds it"`
+	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"money after a failure: manual leaves it to a person, auto_refund refunds it, unless its pay shared the money with other accounts"`
 	AcceptMore     bool           `koanf:"accept_more" default:"false" doc:"whether a payment of more than the amount (a tip, a fee that the customer bears) opens no case"`
 	SecondHold     string         `koanf:"second_hold" default:"cancel" doc:"a second payment that holds money beside the paying one: cancel ends it, review opens a discrepancy"`
 	ForeignAfter   time.Duration  `koanf:"foreign_after" default:"10m" doc:"after this time the event of a payment that is unknown here, without a mark of ours, gets the verdict foreign; 720h at most"`
