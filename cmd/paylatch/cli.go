@@ -19,6 +19,7 @@ type cli struct {
 	Cell    int              `help:"Act in this cell. Default: the cell of the account or id in the command, or else cell 0; migrate, verify and doctor act in all cells." placeholder:"NUMBER" default:"-1"`
 	Version kong.VersionFlag `help:"Print the version."`
 
+	Init        initCmd        `cmd:"" help:"Write the configuration of a provider's test account, and make a first test payment."`
 	Dev         devCmd         `cmd:"" help:"Run everything on this machine: a private PostgreSQL, the service and the sandbox provider."`
 	Serve       serveCmd       `cmd:"" help:"Run the service."`
 	Migrate     migrateCmd     `cmd:"" help:"Update the database's schema, list its migrations, or grant privileges."`

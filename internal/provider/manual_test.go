@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"maps"
@@ -26,7 +27,7 @@ const manual = "../../docs/reference/providers"
 // charge, which the adapters' own tests compare with their requests, and the records that are read.
 func TestManualSaysWhatAdaptersDo(t *testing.T) {
 	t.Parallel()
-	parts := map[string]map[string]string{manual + ".md": {"records": records(t), "shown": shown(t)}}
+	parts := map[string]map[string]string{manual + ".md": {"records": records(t), "shown": shown(t), "trials": trials()}}
 	for name, tables := range carries() {
 		parts[filepath.Join(manual, name+".md")] = map[string]string{"carries": tables}
 	}
@@ -72,6 +73,24 @@ func records(t *testing.T) string {
 			_, lists = books.(gateway.Payouts)
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", kind, has[a.Books != nil], lagOf(a), has[lists], has[a.Events != nil], has[a.Statement != nil])
+	}
+	return b.String()
+}
+
+// trials returns the table of the test payments.
+func trials() string {
+	var b strings.Builder
+	b.WriteString("| kind | payment method | what a person does |\n|---|---|---|\n")
+	for _, kind := range provider.Callable() {
+		trial := provider.Adapters()[kind].Trial
+		token, byHand := "–", trial.ByHand
+		if text := trial.Token + trial.Page; text != "" {
+			token = "`" + text + "`"
+		}
+		if trial.Unannounced {
+			byHand = "nothing; no webhook comes"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", kind, token, cmp.Or(byHand, "nothing"))
 	}
 	return b.String()
 }

@@ -18,6 +18,11 @@ func Adapter() kit.Adapter {
 		TestHosts:     []string{"checkout-test.adyen.com", "pal-test.adyen.com"},
 		TestByDefault: true,
 		Carries:       carries(), ProviderData: providerData(), Further: further(),
+		// A new merchant account captures at once (https://docs.adyen.com/online-payments/capture/).
+		Trial: kit.Trial{
+			Params: map[string]string{"capture": "automatic"}, Page: `{"type":"ideal"}`,
+			ByHand: "choose the successful result on Adyen's test page of iDEAL, which the merchant account must offer",
+		},
 		Statement:  Statement,
 		SecondStep: "the result of Adyen's component (`state.data`, or the `details` in it), or the parameters of the return to the return_url: `{\"redirectResult\":\"…\"}`",
 		New: func(s kit.Settings) (gateway.Provider, error) {

@@ -25,6 +25,9 @@ func Adapter() kit.Adapter {
 		TestKey:  "api_key", TestForm: regexp.MustCompile(`^sk_(sbox|test)_`),
 		TestHosts: []string{"sandbox.checkout.com"},
 		Carries:   carries(), ProviderData: providerData(), Further: further(),
+		Trial: kit.Trial{
+			ByHand: "make a token (tok_…) of one of Checkout.com's test cards with Frames or Flow, and give it to paylatch init --try --token",
+		},
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},

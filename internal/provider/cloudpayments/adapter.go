@@ -19,6 +19,7 @@ func Adapter() kit.Adapter {
 			{Name: "taxation_system", Optional: true, Doc: "CloudPayments: the shop's tax system for fiscal receipts, 0 to 5; absent: the cash register's"},
 		},
 		TestKey: "public_id", TestForm: regexp.MustCompile(`^test_api_`),
+		Trial:   kit.Trial{Page: "redirect", Currency: "RUB", ByHand: "pay with one of CloudPayments' test cards"},
 		Carries: carried(), ProviderData: allowed(),
 		SecondStep: "`MD` and `PaRes`, which the bank of a card with 3-D Secure posts to `return_url`",
 		New: func(s kit.Settings) (gateway.Provider, error) {

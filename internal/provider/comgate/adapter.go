@@ -17,6 +17,10 @@ func Adapter() kit.Adapter {
 			kit.TestPayments(),
 		},
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
+		Trial: kit.Trial{
+			Params: map[string]string{"test_payments": "true"}, Page: "redirect", Currency: "CZK",
+			ByHand: "choose the paid result on Comgate's test page",
+		},
 		Carries: carries(), ProviderData: providerData(),
 		Payees:        kit.PayeesOf("merchant"),
 		Merchant:      kit.Merchant{Keys: []string{"merchant"}},

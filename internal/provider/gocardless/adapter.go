@@ -19,7 +19,11 @@ func Adapter() kit.Adapter {
 		Merchant: kit.Merchant{Keys: []string{"organisation"}},
 		TestKey:  "api_key", TestForm: regexp.MustCompile(`^sandbox_`),
 		TestHosts: []string{"api-sandbox.gocardless.com"},
-		Carries:   carries(), ProviderData: providerData(),
+		Trial: kit.Trial{
+			Page:   "redirect",
+			ByHand: "authorise the payment with the sandbox's bank details; a debit takes days, which a scenario simulator of the dashboard shortens",
+		},
+		Carries: carries(), ProviderData: providerData(),
 		New:    func(s kit.Settings) (gateway.Provider, error) { return of(s), nil },
 		Books:  func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
 		Events: func(s kit.Settings) (gateway.EventLog, error) { return of(s), nil },

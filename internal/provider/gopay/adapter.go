@@ -14,6 +14,10 @@ func Adapter() kit.Adapter {
 		Carries:   carried(), ProviderData: providerData(),
 		Payees:   kit.PayeesOf("goid"),
 		Merchant: kit.Merchant{Keys: []string{"goid"}},
+		Trial: kit.Trial{
+			BaseURL: "https://gw.sandbox.gopay.com", Page: "redirect", Currency: "CZK",
+			ByHand: "pay with one of GoPay's test cards",
+		},
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			c := New(s.BaseURL, s.Params["client_id"], s.Params["client_secret"], s.Params["goid"], s.Client, s.Now)
 			c.Notify = s.Params["public_url"]

@@ -24,6 +24,8 @@ type Adapter struct {
 	TestHosts []string
 	// TestByDefault is set if the default address is a test host.
 	TestByDefault bool
+	// Trial is how the test mode is used.
+	Trial Trial
 	// Carries are the members of a charge that are passed on to the provider. The provider gets no other member; the
 	// tests compare Carries with the requests (providertest.Carries). ProviderData are the members of the provider's own
 	// request that provider_data may contain. The manual's tables are generated from both.

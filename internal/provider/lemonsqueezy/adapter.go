@@ -30,6 +30,10 @@ func Adapter() kit.Adapter {
 			kit.TestPayments(),
 		},
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
+		Trial: kit.Trial{
+			Params: map[string]string{"test_payments": "true"}, Page: "redirect",
+			ByHand: "pay with one of Lemon Squeezy's test cards",
+		},
 		Carries: []kit.Carried{
 			{Member: "return_url", As: "data.attributes.product_options.redirect_url"},
 			{Member: "customer.email", As: "data.attributes.checkout_data.email", When: "the customer can change it"},

@@ -21,6 +21,7 @@ func Adapter() kit.Adapter {
 			return of(s).profile(ctx)
 		}},
 		Carries: carries(), ProviderData: providerData(), Further: further(),
+		Trial:   kit.Trial{Page: "redirect", ByHand: "choose the status Paid on Mollie's test page"},
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^test_`),
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil

@@ -22,6 +22,10 @@ func Adapter() kit.Adapter {
 		},
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^pdl_sdbx_`),
 		TestHosts: []string{"sandbox-api.paddle.com"},
+		Trial: kit.Trial{
+			Page: "redirect", Currency: "USD",
+			ByHand: "pay with one of Paddle's test cards; the account needs a default payment link",
+		},
 		Carries: []kit.Carried{
 			{Member: "lines", As: "items[].price.product.name", When: "with their amounts, where none is below 0 and they add up to the amount"},
 		},

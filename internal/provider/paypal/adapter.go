@@ -21,6 +21,10 @@ func Adapter() kit.Adapter {
 		Merchant:  kit.Merchant{Keys: []string{"merchant_id"}, Else: []string{"client_id"}},
 		TestHosts: []string{"sandbox.paypal.com"},
 		Carries:   carries(), ProviderData: providerData(), Further: further(),
+		Trial: kit.Trial{
+			BaseURL: "https://api-m.sandbox.paypal.com", Page: "paypal",
+			ByHand: "approve the payment as a buyer of PayPal's sandbox",
+		},
 		SecondStep: "any object, such as `{}`, once the customer has approved the order: it is then captured or authorized; the details are not sent",
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil

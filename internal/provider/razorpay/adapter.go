@@ -23,6 +23,7 @@ func Adapter() kit.Adapter {
 		},
 		Merchant: kit.Merchant{Keys: []string{"account_id"}},
 		TestKey:  "key_id", TestForm: regexp.MustCompile(`^rzp_test_`),
+		Trial:   kit.Trial{Page: "redirect", Currency: "INR", ByHand: "pay with one of Razorpay's test cards or test UPI ids"},
 		Carries: carried(), ProviderData: allowed(),
 		SecondStep: "`razorpay_order_id`, `razorpay_payment_id` and `razorpay_signature`, which Razorpay's script returns for the token checkout",
 		New: func(s kit.Settings) (gateway.Provider, error) {

@@ -23,6 +23,10 @@ func Adapter() kit.Adapter {
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
 		Merchant: kit.Merchant{Keys: []string{"merchant_login"}},
 		Carries:  carried(), ProviderData: allowed(),
+		Trial: kit.Trial{
+			Params: map[string]string{"test_payments": "true"}, Page: "redirect", Currency: "RUB",
+			ByHand: "choose the successful result on Robokassa's test page",
+		},
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return New(s.BaseURL, Shop{
 				Login: s.Params["merchant_login"], Password1: s.Params["password1"], Password2: s.Params["webhook_secret"], Password3: s.Params["password3"],

@@ -33,6 +33,7 @@ func Adapter() kit.Adapter {
 	api.Optional = true
 	a.Keys, a.TestHosts = []webhooks.Key{{Name: "base_url"}, api}, nil
 	a.Merchant = kit.Merchant{} // it has no key for one
+	a.Trial = kit.Trial{Token: "tok_async_success"}
 	a.Carries = slices.Clone(a.Carries)
 	for i, m := range a.Carries {
 		if m.Member == "customer.billing_address" {

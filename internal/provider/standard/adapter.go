@@ -26,6 +26,7 @@ func Adapter() kit.Adapter {
 		Payees:    kit.PayeesOf(payee.Name),
 		Merchant:  kit.Merchant{Keys: []string{payee.Name}},
 		TestHosts: []string{"localhost", "127.0.0.1", "::1"},
+		Trial:     kit.Trial{ByHand: "give a token that your provider takes for a test to paylatch init --try --token"},
 		Carries: []kit.Carried{
 			{Member: "return_url", As: "return_url"},
 			{Member: "save_payment_method", As: "save_payment_method", When: "stores a `card_…` of the customer"},

@@ -20,6 +20,7 @@ func Adapter() kit.Adapter {
 		},
 		TestKey: "terminal_key", TestForm: regexp.MustCompile(`DEMO$`),
 		TestHosts: []string{"rest-api-test.tinkoff.ru"},
+		Trial:     kit.Trial{Page: "redirect", Currency: "RUB", ByHand: "pay with one of T-Bank's test cards of the DEMO terminal"},
 		Carries:   carried(), ProviderData: allowed(),
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			c, err := New(s.BaseURL, s.Params["terminal_key"], s.Params["webhook_secret"], s.Params["currency"], s.Client)

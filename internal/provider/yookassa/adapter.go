@@ -19,6 +19,7 @@ func Adapter() kit.Adapter {
 			{Name: "tax_system_code", Optional: true, Doc: "YooKassa: the shop's tax system, 1 to 6, if the cash register for fiscal receipts needs it"},
 		},
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^test_`),
+		Trial:   kit.Trial{Page: "redirect", Currency: "RUB", ByHand: "pay with one of YooKassa's test cards"},
 		Carries: carried(), ProviderData: allowed(),
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			c := of(s)
