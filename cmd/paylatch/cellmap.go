@@ -28,8 +28,8 @@ func (p *process) compareMaps(ctx context.Context) error {
 	return nil
 }
 
-// compareMap compares a cell, and the merchants behind its accounts where the store compares them. It returns payment.ErrUnavailable for a database that does not respond. A database that lacks migrations
-// is left to its first use, which has the check of InCell.
+// compareMap compares a cell, and the merchants behind its accounts if the store compares them. It returns payment.ErrUnavailable for
+// a database that does not respond. A database that lacks migrations is left to its first use, which has the check of InCell.
 func compareMap(ctx context.Context, store *postgres.Store, cfg *config.Config) error {
 	if err := store.Migrated(ctx); errors.Is(err, payment.ErrUnavailable) {
 		return err

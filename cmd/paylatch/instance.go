@@ -203,7 +203,9 @@ func (in *instance) openAccounts(ctx context.Context, ring []auth.Key, counted *
 		return err
 	}
 	in.accounts, err = accounts.New(in.cfg, accounts.Options{
-		Client: provider.NewHTTPClient(), Watch: accounts.Watch{Log: in.log, Metrics: counted, Now: now}, Noted: in.notes.Providers, Fingerprint: fingerprint, Begun: in.guard.Cover, Compare: func(list []config.Account) (map[string]accounts.Owned, error) {
+		Client: provider.NewHTTPClient(), Watch: accounts.Watch{Log: in.log, Metrics: counted, Now: now}, Noted: in.notes.Providers,
+		Fingerprint: fingerprint, Begun: in.guard.Cover,
+		Compare: func(list []config.Account) (map[string]accounts.Owned, error) {
 			return in.compareMerchants(context.Background(), list, fingerprint)
 		},
 	})

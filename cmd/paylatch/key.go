@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -60,7 +61,7 @@ type keyCreateCmd struct {
 func (c *keyCreateCmd) Run(ctx context.Context, a *app) error {
 	cmd := apikey.Create{Name: c.Name, Roles: c.Role, Scopes: c.Scope}
 	if c.TTL < 0 {
-		return usageError{fmt.Errorf("--ttl must be longer than 0")}
+		return usageError{errors.New("--ttl must be longer than 0")}
 	}
 	if c.TTL > 0 {
 		cmd.ExpiresAt = new(now().Add(c.TTL))

@@ -70,7 +70,7 @@ func TestKeysAreTheirCreators(t *testing.T) {
 	}
 	first := key(alice)
 	require.Equal(t, first.Subject+" made by alice", first.Person())
-	require.Equal(t, key(first).Subject[:4], "key:")
+	require.Equal(t, "key:", key(first).Subject[:4])
 	for _, c := range []struct {
 		a, b authz.Actor
 		same bool

@@ -19,7 +19,8 @@ func attemptFromRow(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool
 	a := payment.Attempt{
 		ID: payment.AttemptID(row.AttemptID), OrderID: payment.OrderID(row.OrderID), UserID: payment.UserID(row.UserID),
 		RequestID: payment.RequestID(row.ClientRequestID), RequestHash: idempotency.HashOf(row.RequestHash),
-		Account: row.Account, Merchant: int(row.Merchant), Origin: payment.Origin(row.Origin), ExpiresAt: row.ExpiresAt, ProviderPaymentID: row.ProviderPaymentID, State: stateOfRow(row.Status, row.Stage),
+		Account: row.Account, Merchant: int(row.Merchant),
+		Origin: payment.Origin(row.Origin), ExpiresAt: row.ExpiresAt, ProviderPaymentID: row.ProviderPaymentID, State: stateOfRow(row.Status, row.Stage),
 		Money:      payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)},
 		Authorized: row.AmountAuthorized, Captured: row.AmountCaptured, Refunded: row.AmountRefunded, Disputed: row.AmountDisputed,
 		ForeignMoney: row.ForeignMoney, LastMovement: int(row.Movements),

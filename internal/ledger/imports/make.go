@@ -21,7 +21,8 @@ func (p *Past) order() payment.Order {
 func (p *Past) attempt(o payment.Order, rules changeset.Rules, now time.Time) changeset.AttemptWrite {
 	a := payment.Attempt{
 		ID: p.id(rules.Cell), OrderID: p.Order, UserID: p.User, RequestID: p.Request, RequestHash: p.Hash(),
-		Account: p.Account, Merchant: rules.Accounts.Get(p.Account).Merchant, Origin: payment.OriginImported, State: fsm.Requested, Money: p.Money, Capture: payment.CaptureAutomatic,
+		Account: p.Account, Merchant: rules.Accounts.Get(p.Account).Merchant,
+		Origin: payment.OriginImported, State: fsm.Requested, Money: p.Money, Capture: payment.CaptureAutomatic,
 		Version: 1, CreatedAt: p.CreatedAt, UpdatedAt: p.CreatedAt, ReadAt: now, Siblings: len(o.Attempts) > 0,
 	}
 	if p.Succeeded && p.AmountCaptured < p.Money.Minor {
