@@ -277,13 +277,8 @@ func (c *Commands) newAttempt(now time.Time, o payment.Order, p *payStart) (paym
 	a := payment.Attempt{
 		ID: payment.AttemptID(c.Runner.Cell.NewID()), OrderID: o.ID, UserID: o.UserID, Origin: begun,
 		RequestID: payment.RequestID(p.req.Key), RequestHash: p.req.Hash, Account: p.cmd.Account,
-<<<<<<< HEAD
 		Merchant: c.Runner.Accounts.Get(p.cmd.Account).Merchant, State: begun.First(), Money: o.Money, Capture: p.cmd.Capture,
 		Split: p.split.Of(p.cmd.ProviderData), Version: 1, CreatedAt: now, UpdatedAt: now, ReadAt: now,
-=======
-		Merchant: c.Runner.Accounts.Get(p.cmd.Account).Merchant,
-		State:    begun.First(), Money: o.Money, Capture: p.cmd.Capture, Version: 1, CreatedAt: now, UpdatedAt: now, ReadAt: now,
->>>>>>> 8334aafb (Break long lines)
 	}
 	if p.elsewhere != nil {
 		c.beginElsewhere(&a, *p.elsewhere)
