@@ -194,7 +194,11 @@ func TestCommands(t *testing.T) {
 			_, err := c.CreateOrder(t.Context(), api.CreateOrder{Amount: 5, Currency: "EUR"}, cmd)
 			return err
 		},
-		`GET /v1/orders/A-1 `:           func(c *client.Client) error { _, err := c.Order(t.Context(), "A-1"); return err },
+		`GET /v1/orders/A-1 `: func(c *client.Client) error { _, err := c.Order(t.Context(), "A-1"); return err },
+		`PATCH /v1/orders/A-1 {"amount":5}`: func(c *client.Client) error {
+			_, err := c.AmendOrder(t.Context(), "A-1", api.AmendOrder{Amount: new(api.Amount(5))}, cmd)
+			return err
+		},
 		`POST /v1/orders/A-1/cancel {}`: func(c *client.Client) error { _, err := c.CancelOrder(t.Context(), "A-1", cmd); return err },
 		`POST /v1/orders/A-1/attempts {}`: func(c *client.Client) error {
 			_, err := c.Register(t.Context(), "A-1", api.RegisterAttempt{}, cmd)

@@ -113,7 +113,7 @@ func (c *keyListCmd) Run(ctx context.Context, a *app) error {
 		if next != "" {
 			_, _ = fmt.Fprintln(w, "There are more: --cursor "+next)
 		}
-		return w.Flush() //nolint:wrapcheck // the error is complete
+		return w.Flush()
 	})
 }
 

@@ -75,10 +75,14 @@ func TestKeysAreTheirCreators(t *testing.T) {
 		a, b authz.Actor
 		same bool
 	}{
-		{first, alice, true}, {alice, first, true},
-		{key(first), alice, true}, {key(key(first)), first, true},
+		{first, alice, true},
+		{alice, first, true},
+		{key(first), alice, true},
+		{key(key(first)), first, true},
 		{first, key(alice), true},
-		{first, bob, false}, {first, key(bob), false}, {key(first), key(bob), false},
+		{first, bob, false},
+		{first, key(bob), false},
+		{key(first), key(bob), false},
 		{key(door(alice, "one")), door(alice, "one"), true},
 		{key(door(alice, "one")), door(bob, "one"), false},
 		{key(door(alice, "one")), door(bob, "two"), true}, // bob may be alice's name at another door

@@ -19,8 +19,14 @@ func TestBlind(t *testing.T) {
 	t.Parallel()
 	t.Run("capture_waits_for_its_webhook", blindCaptureWaitsForItsWebhook)
 	t.Run("cancel_waits_for_its_webhook", blindCancelWaitsForItsWebhook)
-	t.Run("cancel_refused_the_second_time_stays_open", func(t *testing.T) { blindRefusedCancelStaysOpen(t) })
-	t.Run("cancel_refused_after_an_accepted_cancel_stays_open", func(t *testing.T) { blindRefusedCancelStaysOpen(t, gateway.Outcome{Event: fsm.EventProcessing}) })
+	t.Run("cancel_refused_the_second_time_stays_open", func(t *testing.T) {
+		t.Parallel()
+		blindRefusedCancelStaysOpen(t)
+	})
+	t.Run("cancel_refused_after_an_accepted_cancel_stays_open", func(t *testing.T) {
+		t.Parallel()
+		blindRefusedCancelStaysOpen(t, gateway.Outcome{Event: fsm.EventProcessing})
+	})
 	t.Run("refund_waits_for_its_webhook", blindRefundWaitsForItsWebhook)
 	t.Run("hold_after_the_failure_is_released", blindHoldAfterTheFailureIsReleased)
 	t.Run("hold_without_a_name_waits_for_it", blindHoldWithoutANameWaitsForIt)
@@ -126,7 +132,6 @@ func blindCancelWaitsForItsWebhook(t *testing.T) {
 // nothing, and a confirm must not capture money that may have been released.
 func blindRefusedCancelStaysOpen(t *testing.T, before ...gateway.Outcome) {
 	t.Helper()
-	t.Parallel()
 	look := &answering{}
 	r := newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider {
 		return &unanswered{Provider: &blind{Provider: p}, answering: look.on(p).(*answering)}

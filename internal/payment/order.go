@@ -73,14 +73,15 @@ func (t Terms) Equal(u Terms) bool {
 	return t.Money == u.Money && t.Description == u.Description && maps.Equal(t.Metadata, u.Metadata)
 }
 
-// Amend gives the order other terms. Its time of change rises, whatever the clock says.
-func (o *Order) Amend(t Terms, now time.Time) {
+// Amended is the order with other terms. Its time of change rises, whatever the clock says.
+func (o Order) Amended(t Terms, now time.Time) Order {
 	if o.Original == nil {
 		o.Original = new(o.Terms())
 	}
 	o.UpdatedAt = Later(o.ChangedAt(), now)
 	o.Money, o.Description, o.Metadata = t.Money, t.Description, t.Metadata
 	o.Revision++
+	return o
 }
 
 // Later is the time of a change after another change: now, or a moment after that change if the clock has not passed it.

@@ -130,11 +130,11 @@ const freesOrder = "The provider is asked first; then the payment fails, and the
 
 // beforehand has another remedy where a resolution is missing.
 var beforehand = map[reviewStanding]string{ //nolint:gochecknoglobals // a table
-	pendingTaken: "What was taken can be refunded here first; then this can be resolved as not paid.",
-	late:         "Or refund it here, and resolve this as accepted once that has succeeded.",
-	lateBeside:   "Or refund one of the two payments here; once that has succeeded this can be resolved as accepted.",
+	pendingTaken:  "What was taken can be refunded here first; then this can be resolved as not paid.",
+	late:          "Or refund it here, and resolve this as accepted once that has succeeded.",
+	lateBeside:    "Or refund one of the two payments here; once that has succeeded this can be resolved as accepted.",
 	lateUnderpaid: "The order was amended since, and this is less than it needs: refund it here, and resolve this as accepted once that has succeeded.",
-	refunding:    "A refund of it is under way: resolve this once it has ended.",
+	refunding:     "A refund of it is under way: resolve this once it has ended.",
 }
 
 // Possible returns the resolutions that an open discrepancy takes.

@@ -54,7 +54,7 @@ func TestAnOrderIsReadAsWritten(t *testing.T) {
 			require.Equal(r, o, there)
 			return err
 		})
-		o.Amend(payment.Terms{Money: payment.Money{Minor: amount(r), Currency: "KWD"}, Description: text(r), Metadata: map[string]string{"a": text(r)}}, at(r))
+		o = o.Amended(payment.Terms{Money: payment.Money{Minor: amount(r), Currency: "KWD"}, Description: text(r), Metadata: map[string]string{"a": text(r)}}, at(r))
 		do(r, store, func(ctx context.Context, tx postgres.Tx) error {
 			return tx.OrderAmend(ctx, commands.Amendment{Order: o})
 		})

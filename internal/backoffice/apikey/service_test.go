@@ -17,9 +17,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres"
 )
 
-var (
-	ada = support.Staff{Actor: authz.Actor{Subject: "ada", Roles: []payment.Role{payment.RoleAdmin}}, Address: "192.0.2.7", RequestID: "req-1"}
-)
+var ada = support.Staff{Actor: authz.Actor{Subject: "ada", Roles: []payment.Role{payment.RoleAdmin}}, Address: "192.0.2.7", RequestID: "req-1"}
 
 func newService(t *testing.T) (*apikey.Service, *postgres.Store, *pgx.Conn) {
 	t.Helper()

@@ -172,7 +172,7 @@ func (c *Commands) amendment(ctx context.Context, tx Tx, o payment.Order, cmd Am
 	if terms.Money != o.Money {
 		change.Prices = "from " + o.Money.String() + " to " + terms.Money.String()
 	}
-	o.Amend(terms, tx.Now())
+	o = o.Amended(terms, tx.Now())
 	if change.Details {
 		if o.SealedDetails, err = c.sealedDetails(o.ID, details); err != nil {
 			return change, false, err

@@ -123,8 +123,14 @@ func TestBooksAreToldOnce(t *testing.T) {
 		status payment.PayoutStatus
 		told   int
 	}{
-		{payment.PayoutPending, 2}, {payment.PayoutInTransit, 2}, {payment.PayoutPaid, 3}, {payment.PayoutInTransit, 3}, {payment.PayoutPaid, 3},
-		{payment.PayoutFailed, 4}, {payment.PayoutPaid, 4}, {payment.PayoutCanceled, 4},
+		{payment.PayoutPending, 2},
+		{payment.PayoutInTransit, 2},
+		{payment.PayoutPaid, 3},
+		{payment.PayoutInTransit, 3},
+		{payment.PayoutPaid, 3},
+		{payment.PayoutFailed, 4},
+		{payment.PayoutPaid, 4},
+		{payment.PayoutCanceled, 4},
 	} {
 		r.bank.books = []gateway.Entry{booked(captured(one), 59, 1940, "po_1"), booked(captured(two), 59, 1940, "po_1")}
 		r.bank.payouts = []payment.PayoutReport{listed("po_1", 3880, step.status)}

@@ -135,7 +135,7 @@ func (e *examination) beside(o *payment.Operation) {
 // money checks the amounts against each other and against the order.
 func (e *examination) money() {
 	a := &e.Attempt
-	if a.Money != e.Order && !(e.Amended && a.Failed()) {
+	if a.Money != e.Order && (!e.Amended || !a.Failed()) {
 		e.differs("order_terms", "the order is for %s, the attempt for %s", e.Order, a.Money)
 	}
 	if e.Live > 1 {

@@ -25,7 +25,7 @@ type Evidence struct {
 	Order payment.Money
 	// Amended is set if the order had other terms before.
 	Amended bool
-	Live  int
+	Live    int
 	// CancelRequestedAt is when the order was to be cancelled, HeldBeside since when another
 	// attempt of it has held money without a break; nil if not.
 	CancelRequestedAt, HeldBeside *time.Time

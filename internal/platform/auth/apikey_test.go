@@ -255,7 +255,7 @@ func TestForgedAPIKeys(t *testing.T) {
 		valid <- err
 	}()
 	require.Eventually(t, func() bool { return s.running.Load() == 5 }, time.Minute, time.Millisecond)
-	require.EqualValues(t, before+5, s.lookups.Load())
+	require.Equal(t, before+5, s.lookups.Load())
 	close(s.holds)
 	require.NoError(t, <-valid)
 	all.Wait()

@@ -35,7 +35,7 @@ func (q *quiet) Write(line []byte) (int, error) {
 	}
 	if bytes.Contains(line, []byte(authz.KeyPrefix)) {
 		_, err := io.WriteString(q.to, redact.APIKeys(string(line)))
-		return len(line), err //nolint:wrapcheck // it is the writer's
+		return len(line), err
 	}
 	return q.to.Write(line) //nolint:wrapcheck // it is the writer's
 }

@@ -29,7 +29,7 @@ func Adapter() kit.Adapter {
 		},
 		Merchant:  kit.Merchant{Keys: []string{"merchant_id"}},
 		TestHosts: []string{"sandbox.braintreegateway.com"},
-		Trial:     kit.Trial{BaseURL: "https://api.sandbox.braintreegateway.com", Token: "fake-valid-nonce", Currency: "USD", Unannounced: true},
+		Trial:     kit.Trial{BaseURL: "https://api.sandbox.braintreegateway.com", Token: "fake-valid-nonce", Currency: "USD", Unannounced: true}, //nolint:gosec // a test token that everybody may use
 		Carries:   carries(), ProviderData: providerData(),
 		New:   func(s kit.Settings) (gateway.Provider, error) { return of(s) },
 		Books: func(s kit.Settings) (gateway.Books, error) { return of(s) },

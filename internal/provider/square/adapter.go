@@ -24,7 +24,7 @@ func Adapter() kit.Adapter {
 			return of(s).seller(ctx)
 		}},
 		TestHosts: []string{"squareupsandbox.com"},
-		Trial:     kit.Trial{BaseURL: "https://connect.squareupsandbox.com", Token: "cnon:card-nonce-ok", Currency: "USD"},
+		Trial:     kit.Trial{BaseURL: "https://connect.squareupsandbox.com", Token: "cnon:card-nonce-ok", Currency: "USD"}, //nolint:gosec // a test token that everybody may use
 		Carries:   carried(), ProviderData: allowed(),
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil

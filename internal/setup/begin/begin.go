@@ -196,7 +196,7 @@ func quoted(text string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a text always encodes
+	_ = e.Encode(text) //nolint:errchkjson // a text always encodes
 	return strings.TrimSuffix(b.String(), "\n")
 }
 

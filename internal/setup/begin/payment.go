@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/paylatch/paylatch/client"
@@ -122,9 +123,11 @@ func (p *Payment) unmade(ctx context.Context, err error) error {
 	}
 	text := refused.Detail
 	if refused.Errors != nil {
+		fields := []string{text}
 		for _, e := range *refused.Errors {
-			text += "; " + e.Field + " " + e.Message
+			fields = append(fields, e.Field+" "+e.Message)
 		}
+		text = strings.Join(fields, "; ")
 	}
 	return p.missing("no payment", fmt.Sprintf("the service refused it: %d %s: %s", refused.Status, refused.Code, text), p.Base+"/problems/"+refused.Code+" describes the code")
 }
@@ -248,7 +251,10 @@ func (p *Payment) page(ctx context.Context, id string) (page api.SupportAttempt,
 	if err == nil {
 		err = json.Unmarshal(text, &page)
 	}
-	return page, err
+	if err != nil {
+		return page, fmt.Errorf("read attempt %s: %w", id, err)
+	}
+	return page, nil
 }
 
 var errAnswer = errors.New("the service's answer")

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"fmt"
 	"strings"
 )
 
@@ -20,7 +19,7 @@ func OfAPIKeys(k APIKeys) Check {
 			return failed("API keys", err, "check whether the database responds")
 		}
 		return []Finding{{
-			Check: "API keys", Problem: fmt.Sprintf("these keys were not used for 90 days and are still valid: %s", strings.Join(names, ", ")),
+			Check: "API keys", Problem: "these keys were not used for 90 days and are still valid: " + strings.Join(names, ", "),
 			Remedy: "revoke the keys that no program needs: `paylatch key list`, `paylatch key revoke ID`",
 		}}
 	}}
