@@ -22,3 +22,10 @@ ALTER TABLE payment_attempts ADD COLUMN merchant smallint NOT NULL DEFAULT 0;
 
 COMMENT ON COLUMN payment_attempts.merchant IS
     'The number of the account''s merchant under which the attempt was begun. Only this merchant is called about it.';
+
+CREATE OR REPLACE TRIGGER payment_attempts_guard BEFORE UPDATE ON payment_attempts FOR EACH ROW WHEN (
+    OLD.status <> 'pending' AND NEW.status <> OLD.status
+    OR NEW.version < OLD.version
+    OR (NEW.order_id, NEW.attempt_id, NEW.user_id, NEW.client_request_id, NEW.amount, NEW.currency, NEW.account, NEW.origin, NEW.merchant)
+        IS DISTINCT FROM (OLD.order_id, OLD.attempt_id, OLD.user_id, OLD.client_request_id, OLD.amount, OLD.currency, OLD.account, OLD.origin, OLD.merchant)
+) EXECUTE FUNCTION payment_attempts_guard();

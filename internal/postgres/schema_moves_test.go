@@ -25,6 +25,7 @@ func attemptMoves() []promise {
 		attemptTerm("user_id", "'u2'"),
 		attemptTerm("client_request_id", "'r2'"),
 		attemptTerm("account", "'other'"),
+		attemptTerm("merchant", "1"),
 		attemptTerm("amount", "999"),
 		attemptTerm("currency", "'USD'"),
 		{

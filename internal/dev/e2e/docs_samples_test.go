@@ -134,6 +134,8 @@ func (s *sampled) commands() {
 	require.Equal(s.t, "succeeded", paid["status"])
 	s.ids[sampleAttempt] = paid["payment_attempt_id"].(string)
 	s.ids[sampleRefund] = s.run("createRefund", "201")["refund_id"].(string)
+	s.prepared("A-12", "")
+	require.EqualValues(s.t, 2, s.run("amendOrder", "200", "A-1", "A-12")["version"])
 	s.prepared("A-2", "")
 	s.run("cancelOrder", "200", "A-1", "A-2")
 	s.prepared("A-3", "")
