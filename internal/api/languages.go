@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 )
 
@@ -12,7 +13,7 @@ func (c call) curl() string {
 	if c.streams {
 		lines[0] += " -N"
 	}
-	if !c.reads() && c.body == "" {
+	if !c.reads() && (c.body == "" || c.method != http.MethodPost) { // curl posts a body
 		lines[0] += " -X " + c.method
 	}
 	lines[0] += ` "$API` + c.path + `"`

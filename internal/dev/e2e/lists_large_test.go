@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
@@ -170,6 +171,8 @@ func valueOf(p contract.Parameter) string {
 	switch {
 	case p.Schema.Format == "date-time":
 		return "2026-01-01T12:00:00Z"
+	case p.Schema.Format == "uuid":
+		return uuid.Max.String()
 	case len(p.Schema.Enum) > 0:
 		return p.Schema.Enum[0]
 	case p.Name == "currency":
