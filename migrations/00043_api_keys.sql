@@ -16,7 +16,7 @@ CREATE TABLE api_keys (
 
 COMMENT ON TABLE api_keys IS 'API keys that are valid, or have expired. A revoked key has no row: the audit log has its beginning and its end.';
 COMMENT ON COLUMN api_keys.hash IS
-    'The SHA-256 of the key. A key has 256 random bits, so that nobody finds it by its hash: a slow hash would add nothing.';
+    'The SHA-256 of the key. A key has 256 random bits, so nobody can guess a key that has this hash, and a slow hash is not needed.';
 COMMENT ON COLUMN api_keys.prefix IS 'The first characters of the key, by which people recognise it.';
 COMMENT ON COLUMN api_keys.scopes IS 'Empty for all that the roles may.';
 COMMENT ON COLUMN api_keys.created_by IS 'The person whose key it is, for a comparison of two persons.';

@@ -24,16 +24,16 @@ import (
 
 type initCmd struct {
 	Kind        string            `placeholder:"KIND" help:"The provider, such as stripe."`
-	Name        string            `placeholder:"NAME" help:"The account's name; by default the kind."`
-	Set         map[string]string `mapsep:"none" placeholder:"KEY=VALUE" help:"A key of the account, such as api_key; may be given again. The value $${NAME} names an environment variable, and keeps a secret off the command line."`
-	DatabaseURL string            `env:"DATABASE_URL" placeholder:"URL" help:"A PostgreSQL for tests. By default none: paylatch dev brings its own."`
-	Listen      string            `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where the service listens (${default})."`
+	Name        string            `placeholder:"NAME" help:"The account's name. Default: the kind."`
+	Set         map[string]string `mapsep:"none" placeholder:"KEY=VALUE" help:"A key of the account, such as api_key; repeat the flag for several keys. The value $${NAME} names an environment variable, and keeps a secret off the command line."`
+	DatabaseURL string            `env:"DATABASE_URL" placeholder:"URL" help:"A PostgreSQL for tests. Default: none; paylatch dev starts one of its own."`
+	Listen      string            `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"The address of the service (${default})."`
 	PublicURL   string            `name:"public-url" placeholder:"URL" help:"The address by which the provider reaches the service, such as a tunnel's."`
-	Force       bool              `help:"Write existing files anew. The encryption key and the token secret stay."`
+	Force       bool              `help:"Replace existing files, and keep their encryption key and token secret."`
 
 	Try      bool          `help:"Make a test payment and wait for its webhook. Existing files are used as they are."`
-	Token    string        `placeholder:"TOKEN" help:"The payment method of the test payment. By default the token that the provider publishes for tests, or its page."`
-	Currency string        `placeholder:"CODE" help:"The currency of the test payment. By default a usual one of the provider."`
+	Token    string        `placeholder:"TOKEN" help:"The payment method of the test payment. Default: the token that the provider publishes for tests, or its page."`
+	Currency string        `placeholder:"CODE" help:"The currency of the test payment. Default: one that the provider supports."`
 	Wait     time.Duration `default:"5m" help:"How long the test payment and its webhook may take (${default})."`
 }
 

@@ -21,9 +21,9 @@ import (
 )
 
 type keyCmd struct {
-	Create keyCreateCmd `cmd:"" help:"Create an API key and print it: it is shown only now."`
+	Create keyCreateCmd `cmd:"" help:"Create an API key and print it. It is never shown again."`
 	List   keyListCmd   `cmd:"" help:"List the API keys."`
-	Revoke keyRevokeCmd `cmd:"" help:"Revoke an API key: it ends in all processes within a second."`
+	Revoke keyRevokeCmd `cmd:"" help:"Revoke an API key. All processes refuse it within a second."`
 }
 
 // withKeys calls do with the API keys on the configured database. Cell 0 has the keys of all cells.
@@ -50,11 +50,11 @@ func withKeys(ctx context.Context, a *app, do func(keys *apikey.Service, who sup
 }
 
 type keyCreateCmd struct {
-	Name  string         `required:"" placeholder:"TEXT" help:"The program that has the key."`
-	Role  []payment.Role `required:"" placeholder:"ROLE" enum:"service,support,admin" help:"What the bearer may be (${enum}); may be given again."`
-	Scope []authz.Scope  `placeholder:"SCOPE" help:"A part of the API, such as orders:read, that the key is limited to; may be given again. Without it all that the roles may."`
-	TTL   time.Duration  `name:"ttl" help:"How long the key is valid; by default without an end."`
-	JSON  bool           `help:"Print what the API would answer."`
+	Name  string         `required:"" placeholder:"TEXT" help:"The name of the program that uses the key."`
+	Role  []payment.Role `required:"" placeholder:"ROLE" enum:"service,support,admin" help:"A role of the key (${enum}). Repeat the flag for several roles."`
+	Scope []authz.Scope  `placeholder:"SCOPE" help:"A scope of the key, such as orders:read. Repeat the flag for several scopes. Default: everything that the roles allow."`
+	TTL   time.Duration  `name:"ttl" help:"How long the key is valid. Default: until it is revoked."`
+	JSON  bool           `help:"Print the API's response."`
 }
 
 // Run prints the key alone, so that a shell can use it. The rest goes to the errors.
@@ -74,16 +74,16 @@ func (c *keyCreateCmd) Run(ctx context.Context, a *app) error {
 		if c.JSON {
 			return terminal.JSON(a.stdout, render.NewKey(made, text))
 		}
-		_, _ = fmt.Fprintf(a.stderr, "API key %s was created. It is shown only now: only its hash is stored.\n", made.ID)
+		_, _ = fmt.Fprintf(a.stderr, "API key %s was created. Keep it now: only its hash is stored.\n", made.ID)
 		_, err = fmt.Fprintln(a.stdout, text)
 		return err //nolint:wrapcheck // the error is complete
 	})
 }
 
 type keyListCmd struct {
-	Limit  int    `default:"100" help:"How many, 1 to 100 (${default})."`
-	Cursor string `placeholder:"CURSOR" help:"Where to go on, as the list before said."`
-	JSON   bool   `help:"Print what the API would answer."`
+	Limit  int    `default:"100" help:"List at most this many, 1 to 100 (${default})."`
+	Cursor string `placeholder:"CURSOR" help:"Continue after this cursor, which the previous page printed."`
+	JSON   bool   `help:"Print the API's response."`
 }
 
 // Run lists the keys, newest first.
@@ -111,7 +111,7 @@ func (c *keyListCmd) Run(ctx context.Context, a *app) error {
 				terminal.Time(k.CreatedAt), terminal.Visible(k.CreatedBy), stampOrNone(k.LastUsedAt), stampOrNone(k.ExpiresAt), k.ID)
 		}
 		if next != "" {
-			_, _ = fmt.Fprintln(w, "There are more: --cursor "+next)
+			_, _ = fmt.Fprintln(w, "More keys: --cursor "+next)
 		}
 		return w.Flush()
 	})
@@ -133,14 +133,14 @@ func orAll(scopes string) string {
 }
 
 type keyRevokeCmd struct {
-	ID string `arg:"" help:"The key's id, as the list has it."`
+	ID string `arg:"" help:"The key's id, which the list shows."`
 }
 
 // Run revokes a key.
 func (c *keyRevokeCmd) Run(ctx context.Context, a *app) error {
 	id, err := apikey.ParseID(c.ID)
 	if err != nil {
-		return usageError{fmt.Errorf("%w: give its id, as `paylatch key list` has it", err)}
+		return usageError{fmt.Errorf("%w: give its id, which `paylatch key list` shows", err)}
 	}
 	return withKeys(ctx, a, func(keys *apikey.Service, who support.Staff) error {
 		k, err := keys.Revoke(ctx, who, id)

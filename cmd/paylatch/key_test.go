@@ -26,7 +26,7 @@ func TestKeyCommands(t *testing.T) {
 	require.Equal(t, "There is no API key.\n", none)
 
 	text, note := says("create", "--name", "Warehouse", "--role", "service", "--scope", "orders:read", "--scope", "events:read", "--ttl", "1h")
-	require.Contains(t, note, "shown only now")
+	require.Contains(t, note, "only its hash is stored")
 	require.NotContains(t, note, "plk_")
 	hash, formed := authz.HashKey(strings.TrimSuffix(text, "\n"))
 	require.True(t, formed, "the key alone: %q", text)

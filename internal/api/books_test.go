@@ -63,7 +63,7 @@ func TestBooksShowWhatTheyMean(t *testing.T) {
 		items("/v1/reconciliations"))
 }
 
-// A payout that the provider does not list shows nothing that nobody stated.
+// A payout that the provider does not list has null members in place of its amount, status and date.
 func TestPayoutsOfUnlistedPayouts(t *testing.T) {
 	t.Parallel()
 	p := payment.Payout{Entries: 2, Explained: 700}

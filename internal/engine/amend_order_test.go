@@ -327,7 +327,7 @@ func amendOrderWhileDetailsAreRead(t *testing.T) {
 	require.Equal(t, lines, p.charges[0].Lines)
 }
 
-// late makes an attempt fail and be charged after that, which nobody here knows yet.
+// late makes an attempt that failed here and is charged at the provider afterwards. The charge is not reported yet.
 func (r *env) late(t *testing.T) payment.AttemptID {
 	t.Helper()
 	id := r.paid(t, "A-1", "tok_late_success").ID
@@ -343,7 +343,7 @@ func (r *env) charged(t *testing.T, id payment.AttemptID) {
 	require.EqualValues(t, price, r.attempt(t, id).Held())
 }
 
-// The money of an attempt that asked for the former amount never pays the amended order, whoever decides.
+// Money of an attempt with the former amount never pays the amended order: not by a report, and not by a person.
 func amendOrderLateMoney(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})

@@ -62,8 +62,8 @@ func (w *world) amendAndPay(rt *rapid.T) {
 	w.ended(p, anAttempt)
 }
 
-// priced requires of each attempt that it asks for a price that its order has had, and of a pending or paid one that the
-// order has it now. The provider was asked for the attempt's price.
+// priced requires that an attempt asks for a price of its order, an earlier or the present one. A pending or paid attempt must ask
+// for the present price. The provider was asked for the attempt's price.
 func (w *world) priced(o payment.Order, a payment.Attempt) {
 	had := w.prices[o.ID]
 	switch {

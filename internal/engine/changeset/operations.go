@@ -159,7 +159,7 @@ func (s *Changeset) followCapture(c *Change, o *payment.Operation) {
 	}
 }
 
-// HoldEnded ends a capture of a hold of which nothing is left.
+// HoldEnded refuses a further capture after the hold has ended, and opens a discrepancy.
 func (s *Changeset) HoldEnded(c *Change, o *payment.Operation) {
 	o.Refuse("hold_ended")
 	s.find(c, payment.Finding{

@@ -359,8 +359,9 @@ func notCapturedAgain(a payment.Attempt, r gateway.CallResult) bool {
 	return !a.Effected(take)
 }
 
-// Cancel cancels a pending attempt at the provider. Of a hold with several captures it releases the rest. The attempt fails once the provider has reported the cancellation.
-// It is pending until then, also where the provider refuses. It returns payment.ErrAttemptFinal, ErrForbidden for a
+// Cancel cancels a pending attempt at the provider. The attempt fails once the provider has reported the cancellation.
+// It is pending until then, also where the provider refuses. If a hold is captured in several parts, Cancel releases the
+// rest of it, and the attempt stays as it is. It returns payment.ErrAttemptFinal, ErrForbidden for a
 // customer where money is on hold, and the errors of Confirm.
 func (c *Commands) Cancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.AttemptID) (Reply, error) {
 	if err := c.lookForHold(ctx, actor, id); err != nil {

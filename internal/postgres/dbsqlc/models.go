@@ -222,7 +222,7 @@ type AccountMerchants struct {
 // API keys that are valid, or have expired. A revoked key has no row: the audit log has its beginning and its end.
 type ApiKeys struct {
 	ApiKeyID uuid.UUID
-	// The SHA-256 of the key. A key has 256 random bits, so that nobody finds it by its hash: a slow hash would add nothing.
+	// The SHA-256 of the key. A key has 256 random bits, so nobody can guess a key that has this hash, and a slow hash is not needed.
 	Hash []byte
 	// The first characters of the key, by which people recognise it.
 	Prefix string
