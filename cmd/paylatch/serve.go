@@ -62,6 +62,7 @@ func serve(ctx context.Context, cfg *config.Config, dsn string, how serving, log
 	if how.hangups == nil {
 		how.hangups = func() (<-chan os.Signal, func()) { return nil, func() {} }
 	}
+	tuneMemory(log)
 	refusals, flush := logging.Refusals(cfg.Log, how.stderr, log)
 	defer flush()
 	ctx, export, err := otlp.Begin(ctx, cfg.Tracing, version, log)

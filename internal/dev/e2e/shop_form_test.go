@@ -233,7 +233,9 @@ func formTwoDevices(b *tab, s *demoShop) {
 	other.click("#here")
 	b.shows("failed", "The payment was cancelled.")
 	require.Empty(b.t, eval[string](b, `document.getElementById("provider").innerHTML`), "its form is gone")
-	other.until(`document.getElementById("pay")?.getAttribute("aria-disabled") === "false"`)
+	for _, device := range []*tab{b, other} { // each reads the order before either pays again
+		device.until(`document.getElementById("pay")?.getAttribute("aria-disabled") === "false"`)
+	}
 	other.click("#pay")
 	other.formIsOpen()
 	b.click("#pay")
