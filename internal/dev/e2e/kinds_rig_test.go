@@ -82,7 +82,7 @@ func kindAccounts() map[string]kindAccount {
 	}
 }
 
-func newKindsRig(t *testing.T) *kindsRig {
+func newKindsRig(t *testing.T, environ ...string) *kindsRig {
 	t.Helper()
 	r := &kindsRig{rig: newRig(t), api: newProvidersAPI(t), accounts: kindAccounts()}
 	paypal := newPayPalSigner(t)
@@ -116,7 +116,7 @@ func newKindsRig(t *testing.T) *kindsRig {
 	for kind := range r.accounts {
 		r.reconciled(t, kind)
 	}
-	r.service = r.serve(append(paypal.environ, "PAYLATCH_ACCOUNTS="+string(accounts), "PAYLATCH_RECONCILE_AFTER=10h")...)
+	r.service = r.serve(append(append(environ, paypal.environ...), "PAYLATCH_ACCOUNTS="+string(accounts), "PAYLATCH_RECONCILE_AFTER=10h")...)
 	return r
 }
 

@@ -39,7 +39,7 @@ func TestExport(t *testing.T) {
 	const all = 20_000
 	r := newRig(t)
 	r.manyOrders(t, all)
-	s := r.serve("PAYLATCH_RECONCILE_AFTER=10h")
+	s := r.serve("PAYLATCH_RECONCILE_AFTER=10h", littleGarbage)
 	c := client{base: s.base, token: token("shop", "service")}
 	exports := func(accept, query string) *http.Response {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+"/v1/orders"+query, nil)

@@ -10,6 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// littleGarbage makes the resident memory of a service about what it has in use: otherwise it lets garbage grow to four times that, as far
+// as the machine has the memory.
+const littleGarbage = "GOGC=100"
+
 // peakMemory is the peak resident memory of a process until now, in bytes, as Linux counts it (VmHWM of proc_pid_status(5)). It
 // is 0 for a process that has ended, and on other systems.
 func (p *process) peakMemory() (bytes int64) {

@@ -40,7 +40,7 @@ func slowUploadsTakeLittle(t *testing.T) {
 		most              = 128 << 20
 	)
 	r := newRig(t)
-	s := r.serve("GOGC=100") // what is resident is what is in use
+	s := r.serve(littleGarbage)
 	c := s.customer()
 	order := c.order(t)
 	conns := make([]net.Conn, many)

@@ -58,7 +58,7 @@ func (r *kindsRig) together(t *testing.T, what, method, path string, header http
 // measured returns a service with an account of each kind, and a way to measure its memory.
 func measured(t *testing.T) *kindsRig {
 	t.Helper()
-	r := newKindsRig(t)
+	r := newKindsRig(t, littleGarbage)
 	if r.service.peakMemory() == 0 {
 		t.Skip("the kernel does not report the peak memory of a process")
 	}
