@@ -1,5 +1,5 @@
-// Package api holds the contracts: openapi.yaml, which the server serves, checks
-// requests against and is generated from, and events.yaml, the forms of events.
+// Package api holds the contracts: openapi.yaml and events.yaml. The server serves openapi.yaml, checks requests
+// against it and is generated from it. events.yaml has the forms of events.
 package api
 
 import _ "embed"

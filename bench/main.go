@@ -1,4 +1,5 @@
-// Command bench measures paylatch beside pgbench: the same durable work, on the same tables, in the same server, in turns.
+// Command bench measures paylatch beside pgbench. Both do the same durable work, on the same tables, in the same
+// server, in turns.
 //
 // It starts a private PostgreSQL with default settings, migrates it, and runs the real program, `paylatch serve`, as a process
 // of its own, with its log in a file and its metrics on. Each round begins with empty databases: one for paylatch, one for

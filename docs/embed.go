@@ -1,4 +1,4 @@
-// Package docs has the text of the documentation, which the service also serves as pages.
+// Package docs has the text of the documentation. The service serves it as pages.
 package docs
 
 import "embed"

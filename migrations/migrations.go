@@ -1,4 +1,4 @@
-// Package migrations holds the schema of the database as numbered SQL files and applies them.
+// Package migrations has the schema of the database as numbered SQL files, and applies them.
 //
 // A released file never changes and there is no way down: what must be undone gets a new file. Replicas may start at once, one of
 // them applies what is new while the others wait for it.

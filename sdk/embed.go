@@ -1,5 +1,4 @@
-// Package sdk holds the browser client as built from js/src, which the server
-// serves at /sdk/paylatch.js.
+// Package sdk has the built browser client. It is built from js/src; the server serves it at /sdk/paylatch.js.
 package sdk
 
 import _ "embed"

@@ -1,3 +1,3 @@
-// Package api is the generated client of paylatch's contract, api/openapi.yaml, as it is: no
-// retries, no errors of problems. Package client wraps it.
+// Package api is the generated client of api/openapi.yaml. It has no retries, and no errors of problems. Package client
+// wraps it.
 package api

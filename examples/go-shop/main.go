@@ -1,5 +1,5 @@
-// Command go-shop keeps a shop's stock by the events of paylatch: a piece leaves it when an order is paid, and returns when the
-// whole price was refunded. Its README.md has what to copy of it, and why.
+// Command go-shop keeps a shop's stock by the events of paylatch. A piece leaves the stock when an order is paid, and
+// returns when the whole price was refunded. Its README.md has what to copy of it, and why.
 package main
 
 import (

@@ -1,6 +1,7 @@
-// Command provider-small is a payment provider with just what the contract of docs/reference/standard-provider.md demands: charges, each once for its
-// key. It refuses holds and refunds as not_supported, sends no webhooks, and takes no real money. It forgets all when it ends, and with it
-// what was paid: examples/provider, which keeps that in a file, is the one to grow from.
+// Command provider-small is the smallest payment provider for the kind standard. It has just what the contract of
+// docs/reference/standard-provider.md demands: charges, each once for its key. It refuses holds and refunds as
+// not_supported, sends no webhooks, and takes no real money. It forgets all when it ends, and with it what was paid:
+// examples/provider, which keeps that in a file, is the one to grow from.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command provider is a payment provider in its smallest form, which an account of the kind standard calls: charges, refunds, signed
-// webhooks. Its README.md has how to run it, docs/reference/standard-provider.md the contract. It takes no real money.
+// Command provider is a small payment provider for the kind standard. It has charges, refunds and signed webhooks. Its
+// README.md has how to run it, docs/reference/standard-provider.md the contract. It takes no real money.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package echoidempotency gives the commands of an echo server idempotency keys: however often
-// a request is sent, its handler's effect happens once, and each copy gets the same response.
+// Package echoidempotency gives the commands of an echo server idempotency keys. However often a request is sent, its
+// handler's effect happens once, and each copy gets the same response.
 //
 //	e.POST("/reservations", reserve, echoidempotency.New(echoidempotency.Options{Guard: guard, User: user}))
 //

@@ -1,5 +1,5 @@
-// Package pgxstore keeps idempotency keys in PostgreSQL, by pgx: the port of package
-// idempotency, on the database of the commands' effects.
+// Package pgxstore keeps idempotency keys in PostgreSQL, by pgx. It implements the port of package idempotency on the
+// database of the commands' effects.
 //
 // A command writes through the transaction of its key, which its context carries:
 //

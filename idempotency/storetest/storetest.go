@@ -1,5 +1,5 @@
-// Package storetest has the tests that every implementation of idempotency.Store must pass, on a storage of
-// its own: call [Run] from a test.
+// Package storetest has the tests that every idempotency.Store must pass. Call [Run] from a test, with a storage of its
+// own.
 package storetest
 
 import (

@@ -1,5 +1,5 @@
-// Package api is the HTTP side of the use cases: a handler reads a request that the contract allows, calls one use case and
-// writes the response.
+// Package api handles HTTP requests. A handler reads a request that the contract allows, calls one use case and writes
+// the response.
 //
 // The way of a request:
 //

@@ -1,2 +1,3 @@
-// Package authz decides what an authenticated caller may do: the roles of its token, and the user for which it acts.
+// Package authz decides which actions an authenticated caller may do. It decides by the roles of the token and by the
+// user for which the caller acts.
 package authz

@@ -1,5 +1,4 @@
-// Package console is the pages under /support: the support API's functions in a
-// browser.
+// Package console is the pages under /support: the support API in a browser.
 //
 //	a browser ─► Secured ─► CrossOriginProtection ─► session ─► staff ─► use case ─► page
 //	                                                   └─ signed out: 303 to /support/sign-in

@@ -1,5 +1,5 @@
-// Package dev completes a configuration for one person on one machine, as `paylatch dev` runs it: the sandbox provider's account,
-// secrets that outlive a restart, the demo shop, and the text that is printed at the start.
+// Package dev completes the configuration of `paylatch dev`. It adds the sandbox provider's account, secrets that
+// outlive a restart, the demo shop, and the text that is printed at the start.
 package dev
 
 import (

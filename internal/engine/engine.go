@@ -1,5 +1,5 @@
-// Package engine wires the use cases of payments on one store: the commands of callers, the intake of webhooks, and the runner that carries
-// out what they want from providers.
+// Package engine wires the use cases of payments on one store. The use cases are the commands of callers, the intake of
+// webhooks, and the runner that executes operations at providers.
 package engine
 
 import (

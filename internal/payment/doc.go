@@ -1,4 +1,4 @@
-// Package payment decides what happens to payments, and does no I/O of its own. Begin with two files:
+// Package payment has the types and rules of payments, without network and SQL. Begin with two files:
 //
 //   - advance.go applies a report of a provider to an attempt. Reports come in any order and any
 //     number of times; states move in one direction, and amounts are sums of money movements.

@@ -1,5 +1,5 @@
-// Package postgres stores the decisions of package payment, over PostgreSQL 15 or newer. It implements the stores that
-// commands, runner, intake, support and others define.
+// Package postgres stores payments in PostgreSQL 15 or newer. It implements the stores that commands, runner, intake,
+// support and others define.
 //
 // The guarantees rest on the schema (see migrations/). Unique indexes ensure one live attempt per order, one attempt per
 // request, one open operation per slot and one row per event. Triggers guard final states. The code here chooses the

@@ -1,4 +1,4 @@
-// Command docs writes the documentation as pages into a folder: the same pages that the service has under /docs/.
+// Command docs writes the documentation as pages into a folder. They are the pages that the service has under /docs/.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Command parts lists the parts of the program paylatch besides its own code: the Go modules that are linked, the standard
-// library, and embedded files of other projects. It writes THIRD_PARTY.md, with the licence of each part, and adds the embedded
-// parts to the SBOM.
+// Command parts lists the parts of the program besides its own code. They are the linked Go modules, the standard
+// library, and embedded files of other projects. It writes THIRD_PARTY.md, with the licence of each part, and adds the
+// embedded parts to the SBOM.
 //
 //	go test ./tools/parts -update    writes THIRD_PARTY.md
 //	go run ./tools/parts sbom FILE   prints a CycloneDX document of the modules with the embedded parts added

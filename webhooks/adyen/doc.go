@@ -1,7 +1,6 @@
-// Package adyen verifies and makes webhooks of Adyen
-// (https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures): standard webhooks,
-// where each item of the body carries its own signature in additionalData.hmacSignature, and newer ones (tokens,
-// platforms), where the header hmacSignature signs the whole body.
+// Package adyen verifies and makes webhooks of Adyen. Standard webhooks have a signature of each item in
+// additionalData.hmacSignature. Newer webhooks (tokens, platforms) have a signature of the whole body in the header
+// hmacSignature (https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures).
 //
 // A signature of an item covers eight fields: pspReference, originalReference, merchantAccountCode, merchantReference,
 // the amount's value and currency, eventCode and success. No other field may decide about money. The time, the reason and

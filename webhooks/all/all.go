@@ -1,4 +1,4 @@
-// Package all makes the verifier of an account by the name of its kind, of all providers that there are.
+// Package all makes the verifier of an account by the name of its kind.
 //
 //	verifier, err := all.New("stripe", webhooks.Config{Secrets: []string{"whsec_…"}})
 //

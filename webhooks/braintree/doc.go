@@ -1,7 +1,7 @@
-// Package braintree verifies and makes webhooks of Braintree
-// (https://developer.paypal.com/braintree/docs/guides/webhooks/parse): a form with bt_payload, base64 of XML, and
-// bt_signature, "<public key>|<hex HMAC-SHA1>", several of them joined by "&". The key is the SHA-1 digest of the
-// private key, as Braintree's libraries have it.
+// Package braintree verifies and makes webhooks of Braintree. A webhook is a form with bt_payload, base64 of XML, and
+// bt_signature, "<public key>|<hex HMAC-SHA1>", several of them joined by "&"
+// (https://developer.paypal.com/braintree/docs/guides/webhooks/parse). The key is the SHA-1 digest of the private key,
+// as in Braintree's libraries.
 package braintree
 
 import "github.com/paylatch/paylatch/webhooks"

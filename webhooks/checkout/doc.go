@@ -1,6 +1,6 @@
-// Package checkout verifies and makes webhooks of Checkout.com
-// (https://www.checkout.com/docs/developer-resources/webhooks/manage-webhooks): the header Cko-Signature, the hex
-// HMAC-SHA256 of the raw body by the signature key, and optionally an Authorization header with a fixed text.
+// Package checkout verifies and makes webhooks of Checkout.com. The header Cko-Signature is the hex HMAC-SHA256 of the
+// raw body by the signature key; an Authorization header with a fixed text is optional
+// (https://www.checkout.com/docs/developer-resources/webhooks/manage-webhooks).
 package checkout
 
 import "github.com/paylatch/paylatch/webhooks"

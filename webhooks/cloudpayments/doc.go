@@ -1,6 +1,6 @@
-// Package cloudpayments verifies and makes notifications of CloudPayments and TipTopPay
-// (https://developers.cloudpayments.ru/#uvedomleniya): the headers Content-HMAC and X-Content-HMAC with the base64 of
-// an HMAC-SHA256 over the body, or over the query string where the cabinet is set to GET.
+// Package cloudpayments verifies and makes notifications of CloudPayments and TipTopPay. The headers Content-HMAC and
+// X-Content-HMAC have the base64 of an HMAC-SHA256 over the body, or over the query string if the cabinet is set to GET
+// (https://developers.cloudpayments.ru/#uvedomleniya).
 //
 // The address of a notification, not its body, has the meaning: [webhooks.Delivery.Topic] is check, pay, fail, confirm,
 // refund, cancel, recurrent or receipt. The topic is not signed, so that each address in the cabinet must end in its own

@@ -1,5 +1,5 @@
-// Package comgate verifies and makes notifications of Comgate (https://apidoc.comgate.cz/en/push-notifikace): a form
-// with the shop's secret itself in the field secret. Nothing is signed.
+// Package comgate verifies and makes notifications of Comgate. A notification is a form with the shop's secret itself
+// in the field secret; nothing is signed (https://apidoc.comgate.cz/en/push-notifikace).
 package comgate
 
 import "github.com/paylatch/paylatch/webhooks"

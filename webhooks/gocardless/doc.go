@@ -1,6 +1,6 @@
-// Package gocardless verifies and makes webhooks of GoCardless
-// (https://developer.gocardless.com/getting-started/staying-up-to-date-with-webhooks): the header Webhook-Signature,
-// the hex HMAC-SHA256 of the raw body, over a batch of up to 250 events.
+// Package gocardless verifies and makes webhooks of GoCardless. The header Webhook-Signature is the hex HMAC-SHA256 of
+// the raw body, a batch of up to 250 events
+// (https://developer.gocardless.com/getting-started/staying-up-to-date-with-webhooks).
 package gocardless
 
 import "github.com/paylatch/paylatch/webhooks"

@@ -1,5 +1,5 @@
-// Package gopay reads notifications of GoPay (https://help.gopay.com/en/s/3, "State of the payment"): a GET of the
-// notification URL with ?id=<payment id>, which nothing signs.
+// Package gopay reads notifications of GoPay. A notification is a GET of the notification URL with ?id=<payment id>,
+// and has no signature (https://help.gopay.com/en/s/3, "State of the payment").
 package gopay
 
 import "github.com/paylatch/paylatch/webhooks"

@@ -1,6 +1,5 @@
-// Package lemonsqueezy verifies and makes webhooks of Lemon Squeezy
-// (https://docs.lemonsqueezy.com/help/webhooks/signing-requests): the header X-Signature, the hex HMAC-SHA256 of the
-// raw body.
+// Package lemonsqueezy verifies and makes webhooks of Lemon Squeezy. The header X-Signature is the hex HMAC-SHA256 of
+// the raw body (https://docs.lemonsqueezy.com/help/webhooks/signing-requests).
 package lemonsqueezy
 
 import "github.com/paylatch/paylatch/webhooks"

@@ -1,6 +1,6 @@
-// Package mollie verifies and makes webhooks of Mollie (https://docs.mollie.com/reference/webhooks), which come in two
-// forms to the same address: the classic one, a form with the id of a payment and no signature, and the next
-// generation's, JSON with X-Mollie-Signature.
+// Package mollie verifies and makes webhooks of Mollie. They come in two forms to the same address: the classic form
+// with the id of a payment and no signature, and the next generation's JSON with X-Mollie-Signature
+// (https://docs.mollie.com/reference/webhooks).
 package mollie
 
 import "github.com/paylatch/paylatch/webhooks"

@@ -1,6 +1,6 @@
-// Package paddle verifies and makes webhooks of Paddle Billing
-// (https://developer.paddle.com/webhooks/signature-verification): the header Paddle-Signature with "ts=<seconds>" and
-// one "h1=<hex>" for each live secret, the HMAC-SHA256 of the time, ":" and the raw body.
+// Package paddle verifies and makes webhooks of Paddle Billing. The header Paddle-Signature has "ts=<seconds>" and one
+// "h1=<hex>" for each live secret, the HMAC-SHA256 of the time, ":" and the raw body
+// (https://developer.paddle.com/webhooks/signature-verification).
 package paddle
 
 import "github.com/paylatch/paylatch/webhooks"

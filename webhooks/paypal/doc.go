@@ -1,6 +1,7 @@
-// Package paypal verifies webhooks of PayPal (https://developer.paypal.com/api/rest/webhooks/rest/, "Self verification
-// method"): RSA with SHA-256 over the transmission's id and time, the webhook's id and the CRC-32 of the raw body, by
-// the key of the certificate that the header PAYPAL-CERT-URL names. It can't sign, because only PayPal has the key.
+// Package paypal verifies webhooks of PayPal. The signature is RSA with SHA-256 over the transmission's id and time,
+// the webhook's id and the CRC-32 of the raw body, by the key of the certificate that the header PAYPAL-CERT-URL names
+// (https://developer.paypal.com/api/rest/webhooks/rest/, "Self verification method"). The package can't sign, because
+// only PayPal has the key.
 package paypal
 
 import "github.com/paylatch/paylatch/webhooks"

@@ -1,5 +1,5 @@
-// Package razorpay verifies and makes webhooks of Razorpay (https://razorpay.com/docs/webhooks/validate-test/): the
-// header X-Razorpay-Signature, the hex HMAC-SHA256 of the raw body.
+// Package razorpay verifies and makes webhooks of Razorpay. The header X-Razorpay-Signature is the hex HMAC-SHA256 of
+// the raw body (https://razorpay.com/docs/webhooks/validate-test/).
 package razorpay
 
 import "github.com/paylatch/paylatch/webhooks"

@@ -1,7 +1,7 @@
-// Package robokassa verifies and makes notifications to the ResultURL of Robokassa
-// (https://docs.robokassa.ru/pay-interface/#notification): a form, or a query string, with SignatureValue, the hex of a
-// hash over "OutSum:InvId:Password2" and the merchant's own parameters, ":Shp_name=value", sorted by name. The
-// browser's return to SuccessURL is signed by Password1 and proves nothing.
+// Package robokassa verifies and makes notifications of Robokassa. A notification to the ResultURL is a form, or a
+// query string, with SignatureValue: the hex of a hash over "OutSum:InvId:Password2" and the merchant's own parameters,
+// ":Shp_name=value", sorted by name (https://docs.robokassa.ru/pay-interface/#notification). The browser's return to
+// SuccessURL is signed by Password1 and proves nothing.
 package robokassa
 
 import "github.com/paylatch/paylatch/webhooks"

@@ -1,6 +1,6 @@
-// Package square verifies and makes webhooks of Square (https://developer.squareup.com/docs/webhooks/step3validate):
-// the header x-square-hmacsha256-signature, base64 of the HMAC-SHA256 of the notification URL and the raw body, one
-// right after the other.
+// Package square verifies and makes webhooks of Square. The header x-square-hmacsha256-signature is the base64 of the
+// HMAC-SHA256 of the notification URL directly followed by the raw body
+// (https://developer.squareup.com/docs/webhooks/step3validate).
 package square
 
 import "github.com/paylatch/paylatch/webhooks"

@@ -1,6 +1,6 @@
-// Package standard verifies and makes Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks, spec
-// 1.0.0), by the headers webhook-* or, as Svix sends them, svix-*. It reads the event shape of paylatch's sandbox; see
-// [Verifier.Verify].
+// Package standard verifies and makes Standard Webhooks. The proof is in the headers webhook-* or, as Svix sends them,
+// svix-* (https://github.com/standard-webhooks/standard-webhooks, spec 1.0.0). The package reads the event shape of
+// paylatch's sandbox; see [Verifier.Verify].
 package standard
 
 import "github.com/paylatch/paylatch/webhooks"

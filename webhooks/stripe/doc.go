@@ -1,5 +1,5 @@
-// Package stripe verifies and makes webhooks of Stripe (https://docs.stripe.com/webhooks, "Verify webhook signatures
-// manually"): the header Stripe-Signature with "t=<seconds>" and one "v1=<hex>" for each live secret.
+// Package stripe verifies and makes webhooks of Stripe. The header Stripe-Signature has "t=<seconds>" and one
+// "v1=<hex>" for each live secret (https://docs.stripe.com/webhooks, "Verify webhook signatures manually").
 package stripe
 
 import "github.com/paylatch/paylatch/webhooks"

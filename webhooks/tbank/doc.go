@@ -1,7 +1,7 @@
-// Package tbank verifies and makes notifications of T-Bank acquiring (https://www.tbank.ru/kassa/dev/payments/,
-// "Token"): the member Token of the body is the hex of a SHA-256 over the values of the root's texts, numbers and
-// booleans and of Password, sorted by name and joined. Objects and lists, such as DATA and Receipt, are not covered,
-// and nothing is read of them.
+// Package tbank verifies and makes notifications of T-Bank acquiring. The member Token of the body is the hex of a
+// SHA-256 over the values of the root's texts, numbers and booleans and of Password, sorted by name and joined
+// (https://www.tbank.ru/kassa/dev/payments/, "Token"). Objects and lists, such as DATA and Receipt, are not covered,
+// and nothing in them is read.
 package tbank
 
 import "github.com/paylatch/paylatch/webhooks"

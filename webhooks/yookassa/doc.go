@@ -1,6 +1,7 @@
-// Package yookassa reads notifications of YooKassa (https://yookassa.ru/developers/using-api/webhooks). They are not
-// signed. The only proof is the sender's address. Only the object that is read back from YooKassa counts, so that each event
-// about a payment or a refund has NeedsFetch set. The body's fields are still kept, for people.
+// Package yookassa reads notifications of YooKassa. They are not signed
+// (https://yookassa.ru/developers/using-api/webhooks). The only proof is the sender's address. Only the object that is
+// read back from YooKassa counts, so each event about a payment or a refund has NeedsFetch set. The body's fields are
+// still kept, for people.
 package yookassa
 
 import "github.com/paylatch/paylatch/webhooks"

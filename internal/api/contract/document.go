@@ -1,6 +1,5 @@
-// Package contract reads the contract, so that the server checks requests by the
-// document that it publishes and not by a copy of it in Go. It reads as much of
-// OpenAPI 3.1 as that document uses.
+// Package contract reads the contract, to check requests. The server checks requests by the document that it publishes,
+// not by a copy of it in Go. It reads as much of OpenAPI 3.1 as that document uses.
 package contract
 
 import (

@@ -1,4 +1,4 @@
-// Package bulk does many acts of staff as one: it replays the events, or resolves the discrepancies, that a filter chooses.
+// Package bulk replays many events, or resolves many discrepancies, by a filter.
 //
 //	Try: the number of items ─► Begin: a job ─► Runner.Work, portion by portion ─► done
 //	                                └──────────── Stop ────────────► stopped

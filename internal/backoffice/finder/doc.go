@@ -1,4 +1,4 @@
-// Package finder is the search of staff: it parses a text that a customer quotes, and finds the payment.
+// Package finder finds a payment by a customer's words.
 //
 //	text ─► Parse: a Plan of ids, amount and day, digits of a card, words ─► Store.Find ─► a page, exact matches first, then newest first
 //

@@ -1,5 +1,5 @@
-// Package overview is the business in numbers: payments by hour, approval rates, unknown outcomes, cases, refunds, and the state
-// of accounts and endpoints.
+// Package overview counts for the first page of the console. It has payments by hour, approval rates, unknown outcomes,
+// cases, refunds, and the state of accounts and endpoints.
 //
 //	events for the merchant ─► Count: by hour, account, currency, outcome ─┐
 //	open operations, cases, accounts, endpoints ───────────────────────────┴─► Read, at most once in a few seconds ─► page, API, metrics

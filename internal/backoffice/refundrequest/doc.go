@@ -1,4 +1,4 @@
-// Package refundrequest has refunds that one member of staff requests and an admin, another member, approves.
+// Package refundrequest has refunds that support requests and an admin, another person, approves.
 //
 //	Create ─► open ─► Approve: the approval and the refund, in one transaction ─► approved
 //	            └───► Decline, by an admin or the requester ───────────────────► declined

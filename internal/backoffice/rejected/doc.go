@@ -1,6 +1,6 @@
-// Package rejected keeps deliveries whose signature matches no secret of their account, for a day and encrypted. It verifies
-// them again once the account's configuration has changed. So genuine deliveries of a time with a wrong secret are taken in
-// then, as if they had just come, with the time of their arrival.
+// Package rejected keeps deliveries with a wrong signature for a day, encrypted. Their signature matches no secret of
+// their account. It verifies them again once the account's configuration has changed. So genuine deliveries of a time
+// with a wrong secret are taken in then, as if they had just come, with the time of their arrival.
 //
 //	Keep ─► memory, bounded ─► Flush ─► sealed rows, the newest of each account ─► VerifyAgain ─► intake
 //

@@ -1,5 +1,5 @@
-// Package support is for staff: the history of a payment as sentences, a worklist of
-// open discrepancies, and a few actions. Package finder is its search.
+// Package support shows a payment's history to staff, and has a few actions. The history consists of sentences. Package
+// finder is its search.
 //
 //	Attempt: summary, timeline, redacted events ─► Recheck, Replay, Reveal
 //	Discrepancies ─► Resolve

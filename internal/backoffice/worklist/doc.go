@@ -1,4 +1,4 @@
-// Package worklist is the list of discrepancies that wait for people, with their assignees, comments and resolutions.
+// Package worklist lists open discrepancies with assignees, comments and resolutions.
 //
 //	List ─► Assign ─► Comment ─► Resolve: by a person
 //	   └─► Settler.Turn: by itself, once nothing is left to decide

@@ -1,5 +1,5 @@
-// Package demo is a minimal shop: it creates an order, shows a checkout page, and forwards the page's pay request to paylatch.
-// It does the work of a merchant's backend, and it runs in `paylatch dev` only.
+// Package demo is a minimal shop. It creates an order, shows a checkout page, and forwards the page's pay request to
+// paylatch. It does the work of a merchant's backend, and it runs in `paylatch dev` only.
 //
 // It calls paylatch as a merchant does, by HTTP and with a service's token. The
 // page that it serves never sees that token:

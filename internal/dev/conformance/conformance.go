@@ -1,5 +1,5 @@
-// Package conformance checks from outside, over HTTP, whether a provider keeps the contract of
-// docs/reference/standard-provider.md.
+// Package conformance checks from outside whether a provider keeps the contract of the kind standard. It sends HTTP
+// requests; the contract is docs/reference/standard-provider.md.
 //
 //	Run ─► checks, one after the other ─► a Result each
 //	         └─ session: calls that the adapter makes, and calls that it never makes

@@ -1,4 +1,4 @@
-// Package devpg runs a private PostgreSQL server as a child process, for `paylatch dev` and for the tests.
+// Package devpg runs a private PostgreSQL for `paylatch dev` and for tests. The server is a child process.
 //
 // It keeps its data in a directory of its own and touches nothing else: it refuses a directory with any file that it did not
 // make. It runs as an ordinary user and as root. PostgreSQL refuses to run as root, so the server then runs in a user namespace

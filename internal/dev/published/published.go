@@ -1,5 +1,5 @@
-// Package published finds, for tests, what providers have published and the repository does not have: signatures, samples of
-// bodies, and descriptions of APIs.
+// Package published finds published material of providers, for tests. The repository does not have this material:
+// signatures, samples of bodies, and descriptions of APIs.
 package published
 
 import (

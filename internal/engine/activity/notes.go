@@ -1,5 +1,5 @@
-// Package activity records events around payment attempts outside of their transactions: commands, calls to providers, duplicate
-// webhooks. Support's timeline contains them.
+// Package activity records commands, provider calls and duplicate webhooks. It does so outside of the transactions of
+// attempts. Support's timeline contains them.
 package activity
 
 import (

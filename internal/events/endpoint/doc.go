@@ -1,5 +1,5 @@
-// Package endpoint delivers events to the addresses of the configuration, signed by Standard Webhooks
-// (https://www.standardwebhooks.com).
+// Package endpoint delivers signed events to the endpoints of the configuration. Requests are signed by Standard
+// Webhooks (https://www.standardwebhooks.com).
 //
 // An endpoint is a reader of the feed with a stored cursor. One process at a time has its lease and delivers. The writes of
 // that process are fenced by the lease:

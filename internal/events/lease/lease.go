@@ -1,4 +1,4 @@
-// Package lease has one process at a time work on something that all may work on.
+// Package lease lets one process at a time work on a shared task.
 //
 //	take ─► work, and renew meanwhile ─► give back
 //	          └─ lost: another process works from now on, and no write of this one counts

@@ -1,4 +1,4 @@
-// Package notice mails a team that there are new cases: discrepancies that were opened, refunds that staff requested, and
+// Package notice mails new cases to a team. The cases are opened discrepancies, refunds that staff requested, and
 // endpoints that began to fail.
 //
 //	discrepancy.opened ─► a cursor in the feed ─┐

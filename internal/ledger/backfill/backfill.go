@@ -1,4 +1,5 @@
-// Package backfill takes in what a provider lists of the events of an account, after an outage or a time with a wrong secret.
+// Package backfill reads a provider's list of events. It is for the time after an outage, or after a time with a wrong
+// secret.
 //
 //	gateway.EventLog ─► webhooks.Reader ─► batches ─► intake
 //

@@ -1,5 +1,5 @@
-// Package imports takes payments of the past in, from a file of JSON lines, so that later reports of the provider about them
-// find an attempt.
+// Package imports imports past payments from a file of JSON lines. Later reports of the provider about them then find
+// an attempt.
 //
 //	line ─► parse ─► judge by the stored orders ─► one transaction a batch ─► judge again, under locks ─► write
 //

@@ -1,5 +1,5 @@
-// Package recheck looks up final attempts at their providers again, at some ages until their money can hardly move any
-// more. So a refund made in a dashboard or a chargeback is recorded even if its webhook was lost:
+// Package recheck looks up final attempts again, at some ages. So a refund made in a dashboard or a chargeback is
+// recorded even if its webhook was lost. At the last age the money can hardly move any more:
 //
 //	turn: take the account's cursors ─► list the next attempts ─► Ask each ─► move the cursor ─► list …
 //

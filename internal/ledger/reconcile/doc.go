@@ -1,4 +1,4 @@
-// Package reconcile compares a span of an account's books at its provider, or of a file, with the recorded movements.
+// Package reconcile compares an account's books, or a file, with the recorded movements.
 //
 //	entries ─► attempts by name ─► agree? ─► look the payment up ─► agree? ─► apply the entry ─► agree? ─► discrepancy
 //	                         └─ no attempt ─► ours by its names? ─► discrepancy; else counted as foreign

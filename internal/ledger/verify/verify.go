@@ -1,5 +1,5 @@
-// Package verify derives every attempt again: its state from the log of its reports, its amounts from its movements, and its
-// schedule from its operations. It reads stored rows and changes nothing.
+// Package verify derives every attempt again and reports differences. It derives the state from the log of reports, the
+// amounts from the movements, and the schedule from the operations. It reads stored rows and changes nothing.
 package verify
 
 import (

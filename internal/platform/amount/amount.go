@@ -1,4 +1,4 @@
-// Package amount writes money as people read it: "€19.99", "US$5.00", "CHF 19.99", "¥500".
+// Package amount formats money for people. Examples: "€19.99", "US$5.00", "CHF 19.99", "¥500".
 //
 // There is one locale, English, for all pages, summaries and timelines: they are in English. The symbols and the order of the
 // parts are CLDR's, with one exception: the dollar of the United States is "US$" as those of other countries are "CA$" and "A$",

@@ -1,4 +1,5 @@
-// Package auth turns tokens and API keys into a [payment.Actor] and encrypts data that only the service may read.
+// Package auth turns tokens and API keys into a [payment.Actor], and encrypts data. Only the service may read the
+// encrypted data.
 //
 //	Authorization ─► Bearer ─► Authenticate ─┬─ pst_…  status token: one attempt, reading only
 //	                                         ├─ plk_…  API key: a row of the database, read at most twice a second

@@ -1,4 +1,4 @@
-// Package datadir makes the directories in which the program keeps things on this machine.
+// Package datadir makes the directories of the program's files.
 package datadir
 
 import "os"

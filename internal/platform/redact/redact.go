@@ -1,4 +1,4 @@
-// Package redact shows the structure of a provider's bytes without their secrets and personal data.
+// Package redact shows a provider's bytes without secrets and personal data.
 //
 // A value is shown only if a rule allows it, by the name of a member and the form of its value together. So a member that a
 // provider adds later is hidden until a rule is written.

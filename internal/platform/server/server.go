@@ -1,4 +1,4 @@
-// Package server listens and serves HTTP on this machine until it is stopped.
+// Package server serves HTTP until it is stopped.
 package server
 
 import (

@@ -1,4 +1,4 @@
-// Package stream wakes waiters when their topic has changed, in whichever process. A subscription costs neither a database
+// Package stream wakes waiters when their topic has changed, in any process. A subscription costs neither a database
 // connection nor a lock.
 //
 //	a commit ─► Hub.Changed ─┬─► subscriptions of this process

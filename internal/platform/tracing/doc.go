@@ -1,5 +1,5 @@
-// Package tracing is the seam by which requests, transactions, calls, webhooks and deliveries become spans. It imports no other
-// package of this module and no library of traces: internal/setup/otlp exports the spans.
+// Package tracing makes spans of requests, transactions, calls, webhooks and deliveries. It imports no other package of
+// this module and no library of traces: internal/setup/otlp exports the spans.
 //
 // All spans of a payment attempt are in one trace, in whatever process and at whatever time they happen. The trace's id is the
 // attempt's, its 16 bytes as they are, and the root span's id is the last 8 of these bytes. So a webhook that comes days later,

@@ -1,5 +1,5 @@
-// Package watermark notices a database that has forgotten commits, and holds pays and refunds back until the providers' books were
-// compared with it.
+// Package watermark notices that a database lost commits, and holds pays and refunds. They wait until the providers'
+// books were compared with the database.
 //
 // Payments that such a database has lost could be paid, or refunded, a second time. So the service raises a mark in its database
 // every few seconds and keeps a copy in a local file ([Guard.Tick]). The service reads the mark on each new connection

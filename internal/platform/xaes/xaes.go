@@ -1,6 +1,7 @@
-// Package xaes is XAES-256-GCM with random nonces (https://c2sp.org/XAES-256-GCM): AES-256-GCM under a key that is derived for each text
-// from the first half of a nonce of 192 bits. Random nonces of AES-GCM alone, of 96 bits, allow 2^32 texts under one key
-// (NIST SP 800-38D, 8.3). Here the key may encrypt 2^80 texts, so nothing has to be counted and no key has to be replaced for that.
+// Package xaes is XAES-256-GCM with random nonces. It is AES-256-GCM under a key that is derived for each text from the
+// first half of a nonce of 192 bits (https://c2sp.org/XAES-256-GCM). Random nonces of AES-GCM alone, of 96 bits, allow
+// 2^32 texts under one key (NIST SP 800-38D, 8.3). Here the key may encrypt 2^80 texts, so nothing has to be counted
+// and no key has to be replaced for that.
 package xaes
 
 import (

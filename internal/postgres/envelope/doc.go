@@ -1,4 +1,4 @@
-// Package envelope encrypts providers' data in the table event_bytes by envelope encryption. Each calendar month (UTC)
+// Package envelope encrypts the bytes of webhooks (table event_bytes) by envelope encryption. Each calendar month (UTC)
 // has a data key, and encryption_keys encrypt the data keys.
 //
 //	encryption_keys ─► data_keys, one a month ─► event_bytes, a partition a month

@@ -1,4 +1,5 @@
-// Package paymentsjson is the form of an attempt's payments and containers in the column payment_attempts.payments.
+// Package paymentsjson is the JSON form of payment_attempts.payments. The column has an attempt's payments and
+// containers.
 package paymentsjson
 
 import (

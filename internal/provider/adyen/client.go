@@ -1,5 +1,5 @@
-// Package adyen calls Adyen's Checkout API (https://docs.adyen.com/api-explorer/Checkout/72/overview). One call creates
-// a payment with a stored payment method, or with a method from Adyen's components.
+// Package adyen calls Adyen's Checkout API. See https://docs.adyen.com/api-explorer/Checkout/72/overview. One call
+// creates a payment with a stored payment method, or with a method from Adyen's components.
 //
 // Adyen can't look up a payment. Its response to a capture, a cancellation or a refund only acknowledges the request.
 // The webhooks CAPTURE, CANCELLATION and REFUND report the result.

@@ -1,4 +1,4 @@
-// Package braintree calls Braintree's server API with the requests of its official libraries
+// Package braintree calls Braintree's server API. It sends the requests of the official libraries
 // (https://github.com/braintree/braintree_node, lib/braintree/http.js: requests in JSON, responses in XML). One call
 // creates a transaction with a nonce from the browser or with a vaulted payment method. The transaction is then
 // submitted for settlement, voided or refunded. The browser performs 3-D Secure, and the nonce carries the proof.

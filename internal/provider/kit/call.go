@@ -1,5 +1,5 @@
-// Package kit is what the adapters share: one HTTP request to a provider, JSON APIs, tokens, amounts, tables, and the description of
-// an adapter.
+// Package kit has the shared code of the adapters. It has one HTTP request to a provider, JSON APIs, tokens, amounts,
+// tables, and the description of an adapter.
 //
 // Do sends one HTTP request to a provider and reports, on failure, whether anything was sent.
 //

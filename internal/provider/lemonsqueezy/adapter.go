@@ -1,5 +1,5 @@
-// Package lemonsqueezy calls Lemon Squeezy (https://docs.lemonsqueezy.com/api), a merchant of record. A checkout is a
-// variant with its own price. The customer pays it on Lemon Squeezy's page, which creates an order.
+// Package lemonsqueezy calls Lemon Squeezy, a merchant of record. See https://docs.lemonsqueezy.com/api. A checkout is
+// a variant with its own price. The customer pays it on Lemon Squeezy's page, which creates an order.
 //
 // A charge is never made twice. It is sent once, and a checkout takes no money before its customer pays it. The API
 // can't find a checkout's orders or the attempt of an order. Only webhooks report that a checkout was paid: they name

@@ -1,5 +1,5 @@
-// Package mollie calls Mollie's Payments API, version 2 (https://docs.mollie.com/reference/payments-api). A payment is a
-// Mollie payment. Its customer confirms it on a page of Mollie or of the bank.
+// Package mollie calls Mollie's Payments API, version 2. See https://docs.mollie.com/reference/payments-api. A payment
+// is a Mollie payment. Its customer confirms it on a page of Mollie or of the bank.
 package mollie
 
 import (

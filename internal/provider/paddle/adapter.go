@@ -1,5 +1,5 @@
-// Package paddle calls Paddle Billing (https://developer.paddle.com/api-reference/), a merchant of record. A transaction
-// consists of items that are in no catalogue. The customer pays it in Paddle's checkout.
+// Package paddle calls Paddle Billing, a merchant of record. See https://developer.paddle.com/api-reference/. A
+// transaction consists of items that are in no catalogue. The customer pays it in Paddle's checkout.
 //
 // A charge is never made twice. It is sent once, and a transaction takes no money before its customer pays it.
 package paddle

@@ -1,5 +1,6 @@
-// Package paypal calls PayPal's Orders and Payments APIs, version 2 (https://developer.paypal.com/docs/api/orders/v2/,
-// …/payments/v2/). A payment is an order that contains an authorization, a capture and refunds.
+// Package paypal calls PayPal's Orders and Payments APIs, version 2. See
+// https://developer.paypal.com/docs/api/orders/v2/ and …/payments/v2/. A payment is an order that contains an
+// authorization, a capture and refunds.
 //
 // When the customer has approved an order on PayPal's page, PayPal captures nothing by itself. The order is Approved,
 // and a second call finishes it.

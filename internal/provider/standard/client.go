@@ -1,6 +1,6 @@
-// Package standard calls any provider that implements the contract of docs/reference/standard-provider.md: a shop's own
-// provider, a local provider, or the sandbox. api/standard-provider.yaml describes the contract. The tests check each
-// request of this adapter and each response of the sandbox against it.
+// Package standard calls a provider that implements the contract of the kind standard. The contract is
+// docs/reference/standard-provider.md, and api/standard-provider.yaml for programs: for a shop's own provider, a local
+// provider, or the sandbox. The tests check each request of this adapter and each response of the sandbox against it.
 //
 // No command is carried out twice. Each command has an Idempotency-Key. By the contract, the provider stores the key for
 // at least a day, and answers a repeated command as the first time. A charge whose answer was lost is sent again with

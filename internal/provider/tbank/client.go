@@ -1,5 +1,5 @@
-// Package tbank calls T-Bank's acquiring API, formerly Tinkoff (https://www.tbank.ru/kassa/dev/payments/). Init begins a
-// payment. The customer then pays it on the bank's page, or Charge pays it with a saved card.
+// Package tbank calls T-Bank's acquiring API, formerly Tinkoff. See https://www.tbank.ru/kassa/dev/payments/. Init
+// begins a payment. The customer then pays it on the bank's page, or Charge pays it with a saved card.
 //
 // Only the refund of a card is idempotent. So no other command is sent twice, and a call without an answer is looked up
 // by our reference. No payment has a second step, because the bank's page performs 3-D Secure.

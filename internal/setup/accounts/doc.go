@@ -1,4 +1,4 @@
-// Package accounts builds the configured accounts: the adapters that call providers, and the verifiers of webhooks.
+// Package accounts builds the adapters and the verifiers of the configured accounts.
 //
 // A Set holds the accounts in use. Reload replaces the accounts whose configuration has changed, without a stop. Work that has
 // begun continues with the old adapter or verifier; later work takes the new one. An account that has not changed keeps its

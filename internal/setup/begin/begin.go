@@ -1,5 +1,5 @@
-// Package begin begins with an account in a provider's test mode: it writes the configuration, describes the setup at the provider, and
-// makes one test payment.
+// Package begin sets up an account in a provider's test mode. It writes the configuration, describes the setup at the
+// provider, and makes one test payment.
 //
 //	Account.Prompt ─► Account.Files ─► Files.Write ─► a configuration and an environment file
 //	Payment.Make ─► the API of a running service: order, pay, webhook ─► what arrived, what is missing, the remedy

@@ -22,21 +22,21 @@ type Account struct {
 	Name string `koanf:"name" doc:"1–64 of a–z, 0–9 and -; part of the webhook's address"`
 	Kind string `koanf:"kind" doc:"the provider, see below"`
 
-	WebhookSecrets []Secret       `koanf:"webhook_secrets" doc:"verify webhooks; several during a rotation"`
-	BaseURL        string         `koanf:"base_url" doc:"in place of the provider's own address"`
-	PublicURL      string         `koanf:"public_url" doc:"the address under which the provider knows the webhook's endpoint"`
+	WebhookSecrets []Secret       `koanf:"webhook_secrets" doc:"secrets that verify webhooks; several during a rotation"`
+	BaseURL        string         `koanf:"base_url" doc:"replaces the provider's own address"`
+	PublicURL      string         `koanf:"public_url" doc:"the webhook endpoint's address at the provider"`
 	AllowedIPs     []netip.Prefix `koanf:"allowed_ips" doc:"senders of webhooks; absent: any, for yookassa the documented addresses"`
-	Tolerance      time.Duration  `koanf:"tolerance" doc:"in place of the provider's age limit of a webhook with a signed time (PayPal documents none: 4 days); negative: no limit"`
-	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"money after a failure: manual leaves it to a person, auto_refund refunds it, unless its pay shared the money with other accounts"`
-	AcceptMore     bool           `koanf:"accept_more" default:"false" doc:"whether a payment of more than the amount (a tip, a fee that the customer bears) opens no case"`
-	SecondHold     string         `koanf:"second_hold" default:"cancel" doc:"a second payment that holds money beside the paying one: cancel ends it, review opens a discrepancy"`
-	ForeignAfter   time.Duration  `koanf:"foreign_after" default:"10m" doc:"after this time the event of a payment that is unknown here, without a mark of ours, gets the verdict foreign; 720h at most"`
-	Foreign        string         `koanf:"foreign" doc:"foreign events: count them, or review to open a discrepancy for each; absent: count"`
+	Tolerance      time.Duration  `koanf:"tolerance" doc:"replaces the provider's age limit of webhooks with a signed time (PayPal documents none: 4 days); negative: no limit"`
+	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"money after a failure: manual leaves it to a person; auto_refund refunds it, unless its pay shared the money with other accounts"`
+	AcceptMore     bool           `koanf:"accept_more" default:"false" doc:"true: a payment of more than the amount (a tip, a fee that the customer bears) opens no case"`
+	SecondHold     string         `koanf:"second_hold" default:"cancel" doc:"for a second payment with a hold: cancel ends it, review opens a discrepancy"`
+	ForeignAfter   time.Duration  `koanf:"foreign_after" default:"10m" doc:"the time after which an event of a payment that paylatch does not have, without a mark of ours, gets the verdict foreign; 720h at most"`
+	Foreign        string         `koanf:"foreign" doc:"count: foreign events are only counted; review: each opens a discrepancy; absent: count"`
 
-	Cell int `koanf:"cell" default:"0" doc:"the cell of the account's orders and events; never change it once there are any"`
+	Cell int `koanf:"cell" default:"0" doc:"the cell of the account's orders and events; never change it after the first order or event"`
 
-	Enabled string `koanf:"enabled" default:"all" doc:"webhooks: no pay is begun, and begun payments continue; pays: webhooks get 503, so the provider repeats them; all: both work"`
-	Offered bool   `koanf:"offered" default:"false" doc:"whether a customer's pay may name the account; it may always name the default account"`
+	Enabled string `koanf:"enabled" default:"all" doc:"webhooks: pays are refused, and begun payments continue; pays: webhooks get 503, so the provider repeats them; all: both work"`
+	Offered bool   `koanf:"offered" default:"false" doc:"true: a customer's pay may name the account; it may always name the default account"`
 
 	Expiry    Expiry    `koanf:"expiry"`
 	Breaker   Breaker   `koanf:"breaker"`
@@ -67,7 +67,7 @@ type Expiry struct {
 // Breaker spares a provider that fails.
 type Breaker struct {
 	Failures int           `koanf:"failures" default:"20" doc:"failed calls in a row after which calls are throttled; 0: never"`
-	OpenFor  time.Duration `koanf:"open_for" default:"30s" doc:"how long calls are throttled until one is let through"`
+	OpenFor  time.Duration `koanf:"open_for" default:"30s" doc:"how long calls are throttled until one call is tried"`
 }
 
 // RateLimit bounds the calls that this process makes.

@@ -17,7 +17,7 @@ import (
 // Config is everything that can be configured.
 type Config struct {
 	Listen           string          `koanf:"listen" default:"127.0.0.1:8080" doc:"where the API listens"`
-	OperationsListen string          `koanf:"operations_listen" doc:"where /metrics, /readyz and /healthz are served, and then not at listen"`
+	OperationsListen string          `koanf:"operations_listen" doc:"a separate address for /metrics, /readyz and /healthz; absent: listen"`
 	TLS              TLS             `koanf:"tls"`
 	Environment      string          `koanf:"environment" doc:"live, test or dev; absent: live for paylatch serve, dev for paylatch dev"`
 	DatabaseURL      Secret          `koanf:"database_url" doc:"PostgreSQL; absent with paylatch dev: a private one under data_dir"`
@@ -41,8 +41,8 @@ type Config struct {
 	Log              Log             `koanf:"log"`
 	Tracing          Tracing         `koanf:"tracing"`
 	ShutdownTimeout  time.Duration   `koanf:"shutdown_timeout" default:"20s" doc:"how long requests may take to end at a stop"`
-	TrustedProxies   []netip.Prefix  `koanf:"trusted_proxies" doc:"networks whose X-Forwarded-For is believed"`
-	AllowPlain       []string        `koanf:"allow_plain" doc:"hosts, or host:port, in your own network that live may reach in clear, for connections of any kind; absent: only this machine"`
+	TrustedProxies   []netip.Prefix  `koanf:"trusted_proxies" doc:"networks of your proxies; their X-Forwarded-For counts"`
+	AllowPlain       []string        `koanf:"allow_plain" doc:"hosts, or host:port, in your own network; live may connect to them in clear; absent: only this machine"`
 	CORSOrigins      []string        `koanf:"cors_origins" doc:"origins (https://shop.example) whose pages may follow an attempt with its status token"`
 	MaxWaiters       int             `koanf:"max_waiters" default:"20000" doc:"limit of waiting long polls and streams in one process; less if the limit of open files is too low"`
 
@@ -59,12 +59,12 @@ const (
 
 // Auth has the keys that verify tokens. Both ways may be configured at once.
 type Auth struct {
-	HS256       []HS256Key `koanf:"hs256" doc:"verify HS256 tokens; several during a rotation"`
+	HS256       []HS256Key `koanf:"hs256" doc:"keys that verify HS256 tokens; several during a rotation"`
 	HS256Secret Secret     `koanf:"hs256_secret" doc:"short for one of auth.hs256 with all roles and no id; refused in live"`
 	Issuers     []Issuer   `koanf:"issuers" doc:"issuers of RS256, ES256 and EdDSA tokens"`
 	JWKSURL     string     `koanf:"jwks_url" doc:"short for one of auth.issuers with auth.issuer and auth.audience; its tokens are customers' in live, and may have any role elsewhere"`
 	Issuer      string     `koanf:"issuer" doc:"the required iss of HS256 tokens and of tokens of jwks_url; absent: not checked"`
-	KeysOnly    bool       `koanf:"keys_only" doc:"true starts the service without a way to check tokens: it accepts API keys alone, and status tokens"`
+	KeysOnly    bool       `koanf:"keys_only" doc:"true: the service starts without keys for tokens, and accepts only API keys and status tokens"`
 	Audience    string     `koanf:"audience" doc:"a name of this service alone, never a client's id, in the aud of HS256 tokens and of tokens of jwks_url; absent: not checked"`
 }
 
@@ -99,7 +99,7 @@ type Console struct {
 
 // OIDC is an OpenID provider. Without an issuer there is no sign-in.
 type OIDC struct {
-	Issuer       string   `koanf:"issuer" doc:"staff's OpenID provider, as its discovery document names it; absent: no sign-in to the console"`
+	Issuer       string   `koanf:"issuer" doc:"staff's OpenID provider: the issuer in its discovery document; absent: no sign-in to the console"`
 	ClientID     string   `koanf:"client_id" doc:"paylatch's name at the provider"`
 	ClientSecret Secret   `koanf:"client_secret" doc:"paylatch's secret at the provider; absent for a public client"`
 	RedirectURL  string   `koanf:"redirect_url" doc:"the console's address as browsers see it, with /support/sign-in/callback at its end; register it at the provider"`
@@ -116,7 +116,7 @@ type Orders struct {
 
 // Idempotency has the time limits and the quota of idempotency keys.
 type Idempotency struct {
-	Wait  time.Duration `koanf:"wait" default:"5s" doc:"how long a repeated request waits for the response to the first"`
+	Wait  time.Duration `koanf:"wait" default:"5s" doc:"how long a repeated request waits for the first response"`
 	Lease time.Duration `koanf:"lease" default:"30s" doc:"how long a runner owns its command"`
 	Quota Quota         `koanf:"quota"`
 	// ReusedStatus is the status of the response to a reused key.
@@ -126,13 +126,13 @@ type Idempotency struct {
 // Quota is how many new keys a user may use in a time.
 type Quota struct {
 	NewKeys int           `koanf:"new_keys" default:"600" doc:"limit of a user's new keys, and of a user's refused commands in one process"`
-	Per     time.Duration `koanf:"per" default:"1m" doc:"their span"`
+	Per     time.Duration `koanf:"per" default:"1m" doc:"the time over which quota.new_keys counts"`
 }
 
 // Reconcile is the schedule of lookups of pending attempts.
 type Reconcile struct {
 	After time.Duration `koanf:"after" default:"10s" doc:"the time from a response to the first lookup of a pending attempt"`
-	Every time.Duration `koanf:"every" default:"5s" doc:"how often due attempts are looked for"`
+	Every time.Duration `koanf:"every" default:"5s" doc:"how often paylatch searches for due attempts"`
 }
 
 // Retention is how long data is kept.

@@ -14,13 +14,13 @@ type Database struct {
 	Pooler    string `koanf:"pooler" default:"none" doc:"transaction if database_url leads to PgBouncer with pool_mode = transaction, which needs database.direct_url; else none"`
 	ReadURL   Secret `koanf:"read_url" doc:"a standby, a little behind, for support's searches and lists and the API's lists; absent or unreachable: database_url"`
 	// Durability is ServerDurability or StorageDurability.
-	Durability       string `koanf:"durability" default:"server" doc:"server: PostgreSQL's fsync and full_page_writes keep a commit. storage: the storage does, as at Aurora or Neon; live then starts with those off. Both need synchronous_commit"`
+	Durability       string `koanf:"durability" default:"server" doc:"server: PostgreSQL's fsync and full_page_writes keep a commit. storage: the storage keeps it, as at Aurora or Neon; live then starts with these settings off. Both need synchronous_commit"`
 	DurabilityReason string `koanf:"durability_reason" doc:"why the storage keeps commits, for the log and paylatch doctor; needed with durability: storage"`
 }
 
 // Cell is a further database. The keys of Database hold for it as well, but for the addresses.
 type Cell struct {
-	Number         int      `koanf:"number" doc:"1 to 1023; its ids contain it, so never change it"`
+	Number         int      `koanf:"number" doc:"1 to 1023; the ids of the cell's objects contain it, so never change it"`
 	DatabaseURL    Secret   `koanf:"database_url" doc:"PostgreSQL: another server, database or schema"`
 	DirectURL      Secret   `koanf:"direct_url" doc:"as database.direct_url"`
 	ReadURL        Secret   `koanf:"read_url" doc:"as database.read_url"`

@@ -17,7 +17,7 @@ type Endpoint struct {
 	Secrets      []Secret        `koanf:"secrets" doc:"each signs all requests by Standard Webhooks: whsec_ and the base64 of 24 to 64 bytes; two during a rotation"`
 	Types        []string        `koanf:"types" doc:"types of events; absent: all"`
 	Schedule     []time.Duration `koanf:"schedule" doc:"the wait after each failed try; absent: 5s, 5m, 30m, 2h, 5h, 10h, 14h, 20h, 24h. After one more failure the event is a dead letter"`
-	AllowPrivate bool            `koanf:"allow_private" default:"false" doc:"whether the address may be private or of this machine, and plain http"`
+	AllowPrivate bool            `koanf:"allow_private" default:"false" doc:"true: the address may be private or of this machine, and plain http"`
 }
 
 // The secrets that Standard Webhooks permits, in bytes, and the most tries after the first.

@@ -12,7 +12,7 @@ const minSecret = 32
 
 // EncryptionKey is a key of the ring: the first key encrypts, all decrypt.
 type EncryptionKey struct {
-	ID  string `koanf:"id" doc:"1–32 of letters, digits, ., _ and -; encrypted data have it, so never give it to another key"`
+	ID  string `koanf:"id" doc:"1–32 of letters, digits, ., _ and -; encrypted data contain it, so never give it to another key"`
 	Key Secret `koanf:"key" doc:"base64 of 32 bytes"`
 }
 

@@ -14,7 +14,7 @@ func TestReference(t *testing.T) {
 	text := config.Reference()
 	for _, line := range []string{
 		"| `listen` | text | `127.0.0.1:8080` | where the API listens |",
-		"| `auth.hs256` | list of keys |  | verify HS256 tokens; several during a rotation |",
+		"| `auth.hs256` | list of keys |  | keys that verify HS256 tokens; several during a rotation |",
 		"| `idempotency.reused_status` | number | `409` | status of the response to another request with a used key: 409, or 422 as in the IETF draft; the code is idempotency-key-reused with both |",
 		"| `idempotency.quota.new_keys` | number | `600` | limit of a user's new keys, and of a user's refused commands in one process |",
 		"| `accounts` | list of accounts |  | accounts at payment providers |",

@@ -22,7 +22,7 @@ type Stream struct {
 
 	Brokers []string `koanf:"brokers" doc:"kafka: host:port of the first brokers"`
 	Topic   string   `koanf:"topic" doc:"kafka: the topic, which must exist"`
-	TLS     bool     `koanf:"tls" default:"false" doc:"kafka: whether to use TLS"`
+	TLS     bool     `koanf:"tls" default:"false" doc:"kafka: use TLS"`
 	SASL    SASL     `koanf:"sasl"`
 }
 

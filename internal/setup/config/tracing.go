@@ -8,7 +8,7 @@ import (
 // Tracing is the destination of exported traces. Without an endpoint the standard OTEL_EXPORTER_OTLP_* variables count.
 type Tracing struct {
 	Endpoint string  `koanf:"endpoint" doc:"the OTLP collector, such as http://127.0.0.1:4318, without /v1/traces; absent: OTEL_EXPORTER_OTLP_*, else no traces"`
-	Protocol string  `koanf:"protocol" default:"http/protobuf" doc:"http/protobuf, the only one"`
+	Protocol string  `koanf:"protocol" default:"http/protobuf" doc:"always http/protobuf"`
 	Sample   float64 `koanf:"sample" default:"1" doc:"the share of traces that are exported, 0 to 1, decided by the attempt's id"`
 	Headers  Secret  `koanf:"headers" doc:"headers for the collector: name=value separated by commas, with %xx for special characters"`
 }

@@ -1,5 +1,5 @@
-// Command gencurrency writes the table of ISO 4217 digits that package webhooks carries, so that the package itself
-// depends on nothing but the standard library.
+// Command gencurrency writes the table of ISO 4217 digits of package webhooks. A generated table keeps that package on
+// the standard library alone.
 package main
 
 import (

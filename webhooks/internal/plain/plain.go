@@ -1,4 +1,4 @@
-// Package plain reports of texts whether they are of a form that can be read in one way only.
+// Package plain reports whether a text can be read in one way only.
 package plain
 
 import "strings"

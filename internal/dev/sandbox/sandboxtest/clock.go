@@ -1,4 +1,4 @@
-// Package sandboxtest is for tests that play a provider's month in seconds.
+// Package sandboxtest plays a provider's month in seconds, for tests.
 package sandboxtest
 
 import (

@@ -1,5 +1,5 @@
-// Package comgatetest has a fake Comgate server for the conformance suite and for whole programs. It keeps books of
-// payments and refunds, so that tests can compare them with paylatch's books.
+// Package comgatetest has a fake Comgate server, for tests. The conformance suite and tests of the whole program use
+// it. It keeps books of payments and refunds, so that tests can compare them with paylatch's books.
 package comgatetest
 
 import (

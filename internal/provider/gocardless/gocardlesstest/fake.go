@@ -1,5 +1,5 @@
-// Package gocardlesstest has a fake GoCardless server for the conformance suite and for whole programs. It keeps books
-// of collections and refunds, so that tests can compare them with paylatch's books.
+// Package gocardlesstest has a fake GoCardless server, for tests. The conformance suite and tests of the whole program
+// use it. It keeps books of collections and refunds, so that tests can compare them with paylatch's books.
 package gocardlesstest
 
 import (
