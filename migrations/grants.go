@@ -59,6 +59,7 @@ func Served() map[string][]string {
 		"refund_requests":     {insert, update},
 		"refunds":             {insert, update},
 		"rejected_deliveries": {insert, update, remove},
+		"saved_methods":       {insert, update},
 		"sealed_details":      {insert, update, remove},
 		"sealed_requests":     {insert, update, remove},
 		"search_cursors":      {update},

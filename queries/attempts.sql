@@ -173,6 +173,7 @@ UPDATE payment_attempts a SET
     failure_message = n.failure_message,
     failure_provider_code = n.failure_provider_code,
     saved_payment_method = coalesce(n.saved_method, a.saved_payment_method),
+    review = coalesce(n.review, a.review),
     payments = n.payments,
     version = n.version,
     updated_at = n.updated_at,
@@ -181,6 +182,7 @@ FROM (
     SELECT u.order_id, u.attempt_id, u.was, u.provider_payment_id, u.status::attempt_status AS status, u.stage::attempt_stage AS stage,
         u.amount_authorized, u.amount_captured, u.amount_refunded, u.amount_disputed, u.foreign_money, u.movements, u.next_action,
         u.failure_code, u.failure_message, u.failure_provider_code, NULLIF(u.saved_method, '')::json AS saved_method, NULLIF(u.payments, '')::json AS payments,
+        NULLIF(u.review, '')::json AS review,
         u.version, u.updated_at, NULLIF(u.finalized_at, '0001-01-01 00:00:00Z') AS finalized_at
     FROM (SELECT unnest(@order_ids::text[]) AS order_id,
         unnest(@attempt_ids::uuid[]) AS attempt_id,
@@ -199,6 +201,7 @@ FROM (
         unnest(@failure_messages::text[]) AS failure_message,
         unnest(@failure_provider_codes::text[]) AS failure_provider_code,
         unnest(@saved_methods::text[]) AS saved_method,
+        unnest(@reviews::text[]) AS review,
         unnest(@payments::text[]) AS payments,
         unnest(@versions::int[]) AS version,
         unnest(@updated_ats::timestamptz[]) AS updated_at,

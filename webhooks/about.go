@@ -14,6 +14,9 @@ type About struct {
 	Ack string
 	// RetryHorizon is how long, and how often, the provider sends again.
 	RetryHorizon string
+	// Methods are the events of stored payment methods that are read, and those that are ignored, with the reason. Reviews is how a
+	// payment shows that the provider reviews it. Each is "none" where the provider has none.
+	Methods, Reviews string
 	// Quirks are surprising facts, each a sentence.
 	Quirks []string
 	// Setup are the steps that lead to the first event.

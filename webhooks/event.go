@@ -72,6 +72,14 @@ const (
 	KindRefundSucceeded Kind = "refund_succeeded"
 	// KindRefundFailed means that a refund failed, even after it had succeeded.
 	KindRefundFailed Kind = "refund_failed"
+
+	// KindReview is about the provider's review of a payment, see [Event.Review]; it moves no money.
+	KindReview Kind = "review"
+	// KindMethodUpdated means that the details of a stored payment method changed, such as a card's expiry; see
+	// [Event.Method].
+	KindMethodUpdated Kind = "method_updated"
+	// KindMethodRemoved means that a stored payment method can't be charged any more, for good.
+	KindMethodRemoved Kind = "method_removed"
 )
 
 // IDSource is where an event's id comes from.
@@ -143,6 +151,10 @@ type Event struct {
 	MovementID string `json:"movement_id,omitzero"`
 	// Dispute is the dispute that the event is about. Nil where it is about none, and where the provider has no id for it.
 	Dispute *Dispute `json:"dispute,omitzero"`
+	// Review is the provider's review of the payment. Nil where the event states none.
+	Review *Review `json:"review,omitzero"`
+	// Method is the stored payment method that the event is about; nil in all events of another kind.
+	Method *Method `json:"method,omitzero"`
 	// RefundID is the provider's id of the refund that the event is about.
 	RefundID string `json:"refund_id,omitzero"`
 	// RefundReference is the merchant's own id of that refund, if it is carried.

@@ -107,6 +107,30 @@ func (e AttemptOrigin) Valid() bool {
 	}
 }
 
+// Defines values for AttemptReview.
+const (
+	AttemptReviewApproved    AttemptReview = "approved"
+	AttemptReviewDeclined    AttemptReview = "declined"
+	AttemptReviewLessThanNil AttemptReview = "<nil>"
+	AttemptReviewOpen        AttemptReview = "open"
+)
+
+// Valid indicates whether the value is a known member of the AttemptReview enum.
+func (e AttemptReview) Valid() bool {
+	switch e {
+	case AttemptReviewApproved:
+		return true
+	case AttemptReviewDeclined:
+		return true
+	case AttemptReviewLessThanNil:
+		return true
+	case AttemptReviewOpen:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DisputeStatus.
 const (
 	DisputeStatusAccepted    DisputeStatus = "accepted"
@@ -961,6 +985,10 @@ type Attempt struct {
 	CreatedAt   time.Time  `json:"created_at"`
 	UpdatedAt   time.Time  `json:"updated_at"`
 	FinalizedAt *time.Time `json:"finalized_at"`
+
+	// Review The provider's own review of the payment, such as Stripe Radar's; null without a review. `open`: a person at the provider or the
+	// shop decides there, and the money may be taken or held meanwhile. A closed review stays closed. A change raises the version.
+	Review *AttemptReview `json:"review"`
 }
 
 // AttemptStatus The status changes at most once, and never back.
@@ -974,6 +1002,10 @@ type AttemptCapture string
 
 // AttemptOrigin The party whose call began the attempt. `external`: the merchant's own call. `imported`: a call of the past.
 type AttemptOrigin string
+
+// AttemptReview The provider's own review of the payment, such as Stripe Radar's; null without a review. `open`: a person at the provider or the
+// shop decides there, and the money may be taken or held meanwhile. A closed review stays closed. A change raises the version.
+type AttemptReview string
 
 // AttemptList defines model for AttemptList.
 type AttemptList struct {
@@ -1217,8 +1249,8 @@ type Event struct {
 
 	// Type `payment_attempt.authorized`, `payment_attempt.succeeded`, `payment_attempt.failed`, `payment_attempt.updated`, `order.paid`,
 	// `order.cancelled`, `refund.succeeded`, `refund.failed`, `dispute.opened`, `dispute.updated`, `dispute.won`, `dispute.lost`,
-	// `discrepancy.opened`, `discrepancy.resolved`, `settlement.recorded`, `payout.paid` or `payout.failed`. Ignore types that you don't
-	// know.
+	// `discrepancy.opened`, `discrepancy.resolved`, `settlement.recorded`, `payout.paid`, `payout.failed`, `payment_method.updated` or
+	// `payment_method.removed`. Ignore types that you don't know.
 	Type      string    `json:"type"`
 	CreatedAt time.Time `json:"created_at"`
 
@@ -1932,6 +1964,11 @@ type SavedPaymentMethod struct {
 
 	// Expires The last month in which the payment method is valid, as YYYY-MM; null if not known.
 	Expires *string `json:"expires"`
+
+	// RemovedAt The time at which the provider removed the payment method; null while it can be charged. Don't offer a removed one. This and
+	// the provider's changes of the other members do not raise the version: `payment_method.updated` and `payment_method.removed`
+	// tell of them.
+	RemovedAt *time.Time `json:"removed_at"`
 }
 
 // Settlement defines model for Settlement.

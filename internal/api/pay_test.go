@@ -30,7 +30,7 @@ func TestPay(t *testing.T) {
 		`"amount":1999,"currency":"EUR","amount_captured":0,"amount_refunded":0,"amount_disputed":0,"capture":"automatic","origin":"paylatch",` +
 		`"next_action":{"type":"redirect","url":"https://pay.example/?a=1&b=<2>"},"saved_payment_method":null,"disputes":[],"failure":null,"can_start_new_attempt":false,` +
 		`"next_poll_ms":1000,"status_token":"status.01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8d.2026-03-02T09:30:00Z","version":2,` +
-		`"created_at":"2026-03-01T09:29:59.120000Z","updated_at":"2026-03-01T09:30:00.120000Z","finalized_at":null}` + "\n"
+		`"created_at":"2026-03-01T09:29:59.120000Z","updated_at":"2026-03-01T09:30:00.120000Z","finalized_at":null,"review":null}` + "\n"
 	require.Equal(t, want, string(got.text), "to the byte")
 	require.Equal(t, "POST /v1/orders/A-1/pay", b.payments.request.Endpoint)
 	require.Equal(t, commands.Pay{OrderID: "A-1", Details: gateway.Details{Token: "tok_success"}, Capture: payment.CaptureAutomatic}, b.payments.pays)
@@ -50,7 +50,7 @@ func TestPayWithEverything(t *testing.T) {
 	require.Equal(t, "succeeded", o["status"])
 	require.Equal(t, "final", o["stage"])
 	require.Nil(t, o["next_action"])
-	require.Equal(t, map[string]any{"token": "card_1", "type": "card", "display": "Visa •••• 4242", "expires": nil}, o["saved_payment_method"])
+	require.Equal(t, map[string]any{"token": "card_1", "type": "card", "display": "Visa •••• 4242", "expires": nil, "removed_at": nil}, o["saved_payment_method"])
 	require.InDelta(t, 0, o["next_poll_ms"], 0)
 	require.Equal(t, "2026-03-01T09:30:00.120001Z", o["finalized_at"])
 	amount, currency := int64(1999), payment.Currency("EUR")

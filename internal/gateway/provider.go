@@ -180,6 +180,8 @@ type Outcome struct {
 	// NextAction is the step that the customer must take; nil if no step is due.
 	NextAction *payment.NextAction
 	Failure    *payment.Failure
+	// Review is the provider's review of the payment, as far as the response states it; nil without one.
+	Review *payment.ReviewReport
 	// Saved is the payment method that the provider has stored; nil without a stored method.
 	Saved *payment.SavedMethod
 }
@@ -280,6 +282,8 @@ type Account struct {
 	Offered bool
 	// AutoRefund refunds late money.
 	AutoRefund bool
+	// HoldPaidForReview holds back order.paid while the provider reviews the payment.
+	HoldPaidForReview bool
 	// AcceptMore takes a payment of more than the amount without a finding: a tip, a fee that the customer bears.
 	AcceptMore bool
 	// ReviewSecondHold has a person decide about a second payment that holds money, instead of cancelling it.

@@ -33,6 +33,9 @@ func (o Outcome) Readable() (Outcome, error) {
 	if !o.NextAction.Keepable() || !payment.Nameable(append(names, currencyOf(o.Money))...) {
 		return Outcome{}, errUnreadable
 	}
+	if v := o.Review; v != nil {
+		o.Review = &payment.ReviewReport{ID: payment.StorableName(v.ID), Status: v.Status, Implied: v.Implied}
+	}
 	o.Failure, o.Saved = o.Failure.Readable(), o.Saved.Readable()
 	return o, nil
 }

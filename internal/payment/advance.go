@@ -18,6 +18,7 @@ type Facts struct {
 	ForeignMoney                             bool
 	// NextAction is a digest of the attempt's next action.
 	NextAction string
+	Review     ReviewStatus
 }
 
 // Facts are the attempt's.
@@ -25,6 +26,7 @@ func (a Attempt) Facts() Facts {
 	return Facts{
 		State: a.State, ProviderPaymentID: a.ProviderPaymentID, Authorized: a.Authorized, Captured: a.Captured,
 		Refunded: a.Refunded, Disputed: a.Disputed, ForeignMoney: a.ForeignMoney, NextAction: a.NextAction.digest(),
+		Review: a.Review.Status,
 	}
 }
 
@@ -40,6 +42,8 @@ type Transition struct {
 	LastMovement int
 	// Quiet is set if only the authorized amount changed, which callers do not see.
 	Quiet bool
+	// Reviewed is set if the provider's review began or ended.
+	Reviewed bool
 	// Findings are the discrepancies that the transition opens.
 	Findings []Finding
 }
@@ -106,6 +110,7 @@ func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 	if r.Saved != nil {
 		a.Saved = r.Saved
 	}
+	a.reviewed(r)
 	t.Findings = findings(before, *a, r, p, odd, verdict)
 	if a.State == before.State && slices.ContainsFunc(t.Findings, func(f Finding) bool { return f.About == AboutSecondPayment }) {
 		verdict = fsm.Conflict
@@ -124,7 +129,7 @@ func (a *Attempt) versioned(
 		}
 		a.Version++
 		a.UpdatedAt = now
-		t.Version, t.Quiet = a.Version, a.onlyAuthorized(before)
+		t.Version, t.Quiet, t.Reviewed = a.Version, a.onlyAuthorized(before), a.Review.Status != before.Review.Status
 	case odd == "" && (r.Event == fsm.EventMoney && !a.repaid(before) || verdict == fsm.Conflict), odd == AmountMismatch && a.recorded(movements, key):
 		verdict, t.Findings = fsm.Repeat, nil
 	}

@@ -96,6 +96,8 @@ type Attempt struct { //nolint:recvcheck // methods that only read take a value
 	Failure    *Failure
 	// Saved is the payment method that the provider has stored; nil without a stored method.
 	Saved *SavedMethod
+	// Review is the provider's own review of the payment, its status empty without one.
+	Review Review
 
 	// Version rises with each change that a caller can see.
 	Version              int

@@ -54,6 +54,8 @@ const (
 	AboutContradiction = "notice_contradicted"
 	// AboutRefund is a refund of another amount or currency.
 	AboutRefund = "refund"
+	// AboutReviewDeclined is money that is still there although the provider's review declined the payment.
+	AboutReviewDeclined = "review_declined"
 	// AboutBooks is an entry of the provider's books that is not recorded so, and can't be.
 	AboutBooks = "books"
 )

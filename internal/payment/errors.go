@@ -42,6 +42,8 @@ var (
 	ErrStoredMethod = errors.New("stored payment method")
 	// ErrMethodNotYours is returned when a stored payment method does not exist or is not the customer's.
 	ErrMethodNotYours = errors.New("payment method of another customer")
+	// ErrMethodRemoved is returned when the provider has reported that a stored payment method was removed.
+	ErrMethodRemoved = errors.New("payment method was removed")
 	// ErrProviderUnavailable is returned when a lookup must come first, and gets no response.
 	ErrProviderUnavailable = errors.New("provider unavailable")
 	// ErrAttemptFinal is returned when a command would move a final attempt.

@@ -12,6 +12,9 @@ func ReportOfEvent(e webhooks.Event, currency Currency) (Report, bool) {
 		Payment: e.ProviderPaymentID, Container: e.Container, Payee: e.Payee, BrowserMark: e.BrowserMark, References: e.References, Failure: failureOf(e), Approved: e.Approved, PageOpen: e.PageOpen,
 		At: e.OccurredAt, Cause: Cause{Kind: CauseWebhook, ID: e.ID},
 	}
+	if v := e.Review; v != nil {
+		r.Review = &ReviewReport{ID: v.ID, Status: ReviewStatus(v.Status), Implied: v.Implied}
+	}
 	if e.Mode != "" {
 		r.Live = new(e.Mode == webhooks.ModeLive)
 	}
@@ -134,6 +137,7 @@ var newsByKind = map[webhooks.Kind]fsm.Event{ //nolint:gochecknoglobals // a tab
 	webhooks.KindSoftFailed:     fsm.EventSoftFailed,
 	webhooks.KindDisputed:       fsm.EventDisputed,
 	webhooks.KindDisputeClosed:  fsm.EventMoney,
+	webhooks.KindReview:         fsm.EventMoney,
 }
 
 var movementByKind = map[webhooks.Kind]MovementKind{ //nolint:gochecknoglobals // a table

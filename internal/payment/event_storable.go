@@ -2,6 +2,8 @@ package payment
 
 import (
 	"slices"
+
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // StorableEvent replaces bytes that the database can't hold: an event is never refused for its content.
@@ -12,6 +14,14 @@ func StorableEvent(r ReceivedEvent) ReceivedEvent {
 	}
 	for _, name := range []*string{&e.ID, &e.DeliveryID, &e.ProviderPaymentID, &e.Container, &e.Payee, &e.MovementID, &e.RefundID, &e.RefundReference} {
 		*name = StorableName(*name)
+	}
+	if e.Review != nil {
+		r := *e.Review
+		r.ID = StorableName(r.ID)
+		e.Review = &r
+	}
+	if e.Method != nil {
+		e.Method = storableMethod(*e.Method)
 	}
 	if e.Dispute != nil {
 		d := *e.Dispute
@@ -27,4 +37,11 @@ func StorableEvent(r ReceivedEvent) ReceivedEvent {
 		e.References[i] = StorableName(name)
 	}
 	return r
+}
+
+// storableMethod drops tokens that the database can't hold: such a method was never stored for an attempt, either.
+func storableMethod(m webhooks.Method) *webhooks.Method {
+	m.Tokens = slices.DeleteFunc(slices.Clone(m.Tokens), func(token string) bool { return token == "" || !Nameable(token) })
+	m.Type, m.Display, m.Expires = StorableText(m.Type), StorableText(m.Display), StorableText(m.Expires)
+	return &m
 }

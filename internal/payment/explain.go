@@ -49,6 +49,9 @@ func (d Discrepancy) now(c Circumstances) string {
 	case Disputed:
 		return disputeNow(c.Dispute)
 	case NeedsReview:
+		if d.About == AboutReviewDeclined && c.Held > 0 {
+			return d.moneyNow(c)
+		}
 		if d.About == AboutRefundUnknown || d.About == AboutRefundSlow {
 			return refundNow(c.Refund)
 		}

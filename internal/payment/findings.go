@@ -33,6 +33,7 @@ func findings(before, after Attempt, r Report, p *Payment, odd DiscrepancyKind, 
 			found = append(found, movementFinding(m, after.sum(m.Kind, m.Money.Currency, nil))...)
 		}
 	}
+	found = append(found, declinedReview(before, after)...)
 	if after.Refunded > after.Sums(MovementCapture) && after.Refunded > before.Refunded {
 		total := Money{after.Refunded, after.Money.Currency}
 		found = append(found, Finding{Kind: RefundExceeds, Money: &total, AboutID: total.String()})

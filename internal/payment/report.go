@@ -44,6 +44,8 @@ type Report struct {
 	Refusal *RefusalReport
 	// NextAction is the step that the customer must take; nil if no step is due.
 	NextAction *NextAction
+	// Review is the provider's statement about its review of the payment; nil without one.
+	Review *ReviewReport
 	// Saved is the payment method that the provider has stored; nil without a stored method.
 	Saved   *SavedMethod
 	Failure *Failure

@@ -1,11 +1,16 @@
 package payment
 
+import "time"
+
 // SavedMethod is a payment method that the provider has stored. Expires is YYYY-MM, or empty.
 type SavedMethod struct {
 	Token   string `json:"token"`
 	Type    string `json:"type"`
 	Display string `json:"display"`
 	Expires string `json:"expires,omitempty"`
+	// RemovedAt is the provider's time from when on it can't be charged any more; nil while it can. An attempt has it where it was
+	// read to be shown.
+	RemovedAt *time.Time `json:"-"`
 }
 
 // Readable returns the method with texts that the database accepts. It returns nil if the token is not accepted: an

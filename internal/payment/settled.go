@@ -70,6 +70,7 @@ var reviews = map[string]settlement{ //nolint:gochecknoglobals // a table
 	AboutEventNotApplied:       eventApplied,
 	AboutUnreadableEvent:       eventApplied,
 	AboutBooks:                 inBooks,
+	AboutReviewDeclined:        returned,
 	AboutSecondPayment:         nil,
 	AboutSharedReference:       nil,
 	AboutUnsignedNotices:       nil,
@@ -105,6 +106,14 @@ func (e DiscrepancyEvidence) rests() bool {
 // refunded reports whether all captured money is refunded. Money that the provider took back by itself does not count.
 func (e DiscrepancyEvidence) refunded() bool {
 	return e.rests() && e.Captured > 0 && e.Refunded >= e.Captured
+}
+
+// returned settles a case about money that must not stay.
+func returned(_ Discrepancy, e DiscrepancyEvidence) string {
+	if !e.rests() {
+		return ""
+	}
+	return "The payment holds nothing any more."
 }
 
 func allRefunded(_ Discrepancy, e DiscrepancyEvidence) string {

@@ -24,7 +24,7 @@ func (s *Store) Attempt(ctx context.Context, id payment.AttemptID) (payment.Atte
 			return fmt.Errorf("read attempt %s: %w", id, pool.Missing(err, payment.ErrAttemptNotFound))
 		}
 		one[0] = shownAttempt(&row.PaymentAttempts, row.ReadAt, row.HasDisputes)
-		return addDisputes(ctx, s.q, c, one)
+		return addShown(ctx, s.q, c, one)
 	})
 	return one[0], err
 }
@@ -41,7 +41,7 @@ func (s *Store) AttemptsByID(ctx context.Context, ids []payment.AttemptID) (map[
 		for _, r := range rows {
 			attempts = append(attempts, shownAttempt(&r.PaymentAttempts, r.ReadAt, r.HasDisputes))
 		}
-		if err := addDisputes(ctx, s.q, c, attempts); err != nil {
+		if err := addShown(ctx, s.q, c, attempts); err != nil {
 			return err
 		}
 		for _, a := range attempts {
@@ -77,7 +77,7 @@ func (s *Store) AttemptsByRequest(ctx context.Context, requests []payment.Reques
 			}
 			attempts = append(attempts, a)
 		}
-		if err := addDisputes(ctx, s.q, c, attempts); err != nil {
+		if err := addShown(ctx, s.q, c, attempts); err != nil {
 			return err
 		}
 		for _, a := range attempts {

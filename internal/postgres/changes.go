@@ -8,8 +8,8 @@ import (
 	"github.com/paylatch/paylatch/internal/platform/watermark"
 )
 
-// Save implements changeset.Tx. It sends a few statements at most, for any number of attempts. Only refunds, disputes
-// and discrepancies, which are rare, add statements.
+// Save implements changeset.Tx. It sends a few statements at most, for any number of attempts. Only refunds, disputes,
+// stored payment methods and discrepancies, which are rare, add statements.
 func (t *txn) Save(ctx context.Context, w changeset.Writes) error {
 	if err := t.advance(ctx, w.Attempts); err != nil {
 		return err
@@ -26,6 +26,9 @@ func (t *txn) Save(ctx context.Context, w changeset.Writes) error {
 		return err
 	}
 	if err := t.saveMoves(ctx, w.Moves); err != nil {
+		return err
+	}
+	if err := t.saveMethods(ctx, w.Methods); err != nil {
 		return err
 	}
 	if err := t.publish(ctx, w.Messages); err != nil {

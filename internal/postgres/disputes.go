@@ -42,6 +42,15 @@ func (s *Store) Disputes(ctx context.Context, id payment.AttemptID) ([]payment.D
 	return all, err
 }
 
+// addShown reads what attempts have beside their row when they are shown: their disputes, and the changes of their stored payment
+// methods.
+func addShown(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, attempts []payment.Attempt) error {
+	if err := addMethods(ctx, q, db, attempts); err != nil {
+		return err
+	}
+	return addDisputes(ctx, q, db, attempts)
+}
+
 // addDisputes reads the disputes of the attempts that have disputes and were read without them.
 func addDisputes(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, attempts []payment.Attempt) error {
 	var ids []payment.AttemptID

@@ -58,7 +58,7 @@ func (s *SupportStore) order(ctx context.Context, db dbsqlc.DBTX, id payment.Ord
 		return o, fmt.Errorf("read attempts: %w", err)
 	}
 	o.Attempts = attemptsFromRows(attempts)
-	return o, nil
+	return o, addMethods(ctx, s.q, db, o.Attempts)
 }
 
 // movements reads the movements of all attempts of the order.

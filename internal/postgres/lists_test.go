@@ -35,16 +35,17 @@ func listRows(t *testing.T, conn *pgx.Conn, from, to int) {
 		`INSERT INTO orders (order_id, user_id, client_request_id, request_hash, amount, currency, cancel_requested_at, created_at, updated_at)
 			SELECT 'o' || i, ` + user + `, 'r' || i, '\x01', 100 * i, ` + currency + `, CASE i % 6 WHEN 1 THEN now() END, ` + times + ` FROM generate_series($1::int, $2::int) i`,
 		`INSERT INTO payment_attempts (order_id, attempt_id, user_id, client_request_id, request_hash, account, status, stage, amount, currency,
-				created_at, updated_at, finalized_at)
+				created_at, updated_at, finalized_at, saved_payment_method)
 			SELECT 'o' || i, ` + id + `, ` + user + `, 'r' || i, '\x01', ` + account + `, (ARRAY['pending', 'failed', 'succeeded'])[i % 3 + 1]::attempt_status,
 				(CASE WHEN i % 3 > 0 THEN 'final' WHEN i % 2 = 0 THEN 'authorized' ELSE 'processing' END)::attempt_stage, 100 * i, ` + currency + `, ` + times + `,
-				CASE WHEN i % 3 > 0 THEN now() END FROM generate_series($1::int, $2::int) i;
+				CASE WHEN i % 3 > 0 THEN now() END, json_build_object('token', 'pm_' || i) FROM generate_series($1::int, $2::int) i;
 		INSERT INTO operations (order_id, attempt_id, kind, number, account, refund_id, origin, state, sends, fence, next_at, created_at)
 			SELECT 'o' || i, ` + id + `, kind, 0, ` + account + `, CASE kind WHEN 'refund' THEN ` + id + ` END, 'request', CASE i % 3 WHEN 0 THEN 'sent' ELSE 'done' END,
 				1, 1, ` + due + `, now() FROM generate_series($1::int, $2::int) i, unnest(ARRAY['charge', 'refund']) kind`,
 		`INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, status, amount, currency, created_at, updated_at, finalized_at)
 			SELECT 'o' || i, ` + id + `, ` + id + `, 'service', 'r' || i, '\x01', ` + account + `, (ARRAY['pending', 'failed', 'succeeded'])[i % 3 + 1]::refund_status,
 				100 * i, ` + currency + `, ` + times + `, CASE WHEN i % 3 > 0 THEN now() END FROM generate_series($1::int, $2::int) i`,
+		`INSERT INTO saved_methods SELECT ` + account + `, 'pm_' || i, '', '', NULL, 'card', 'Visa', '', now(), current_timestamp, NULL, 1, now() FROM generate_series($1::int, $2::int) i`,
 		`INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_dispute_id, status, amount, currency, version, opened_at, updated_at, closed_at)
 			SELECT 'o' || i, ` + id + `, ` + id + `, ` + account + `, 'dp' || i, (ARRAY['open', 'won', 'under_review'])[i % 3 + 1], CASE WHEN i % 9 > 0 THEN 100 * i END,
 				CASE WHEN i % 9 > 0 THEN ` + currency + ` END, 1, ` + times + `, CASE i % 3 WHEN 1 THEN now() END FROM generate_series($1::int, $2::int) i`,
@@ -82,6 +83,7 @@ func reads(t *testing.T, s *lists.Service) map[lists.Kind]func(params map[string
 			for _, o := range p.Items {
 				require.Len(t, o.Attempts, 1)
 				require.Len(t, o.Attempts[0].Disputes, 1)
+				require.NotNil(t, o.Attempts[0].Saved.RemovedAt)
 				page = append(page, numbers(string(o.ID))...)
 			}
 			return page, p.Next
@@ -92,6 +94,7 @@ func reads(t *testing.T, s *lists.Service) map[lists.Kind]func(params map[string
 			for _, v := range p.Items {
 				n := numbers(v.ID.String())[0]
 				require.Len(t, v.Disputes, 1)
+				require.NotNil(t, v.Saved.RemovedAt)
 				require.Equal(t, v.Failed() && n%6 != 1, v.CanStartNew, n)
 				page = append(page, n)
 			}

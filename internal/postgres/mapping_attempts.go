@@ -29,6 +29,7 @@ func attemptFromRow(row *dbsqlc.PaymentAttempts, readAt time.Time, siblings bool
 		ReadAt: readAt, Siblings: siblings,
 	}
 	readPayments(&a, row.Payments)
+	_ = json.Unmarshal(row.Review, &a.Review) // NULL is none
 	switch {
 	case row.CaptureMultiple:
 		a.Capture = payment.CaptureSeveral
@@ -161,6 +162,7 @@ func attemptsAdvanceParams(writes []changeset.AttemptWrite) *dbsqlc.AttemptsAdva
 		p.FailureMessages = append(p.FailureMessages, failure.Message)
 		p.FailureProviderCodes = append(p.FailureProviderCodes, failure.ProviderCode)
 		p.SavedMethods = append(p.SavedMethods, savedParam(a.Saved))
+		p.Reviews = append(p.Reviews, reviewParam(a.Review))
 		p.Payments = append(p.Payments, paymentsParam(a))
 		p.Versions = append(p.Versions, int32(a.Version)) //nolint:gosec // a version
 		p.UpdatedAts = append(p.UpdatedAts, a.UpdatedAt)
@@ -174,6 +176,15 @@ func stateParams(a *payment.Attempt) (status, stage string) {
 		return string(a.State.Status()), "final"
 	}
 	return string(a.State.Status()), string(a.State)
+}
+
+// reviewParam is the provider's review, empty without one: a review that was reported stays.
+func reviewParam(r payment.Review) string {
+	if r.Status == "" {
+		return ""
+	}
+	raw, _ := json.Marshal(r) //nolint:errchkjson // texts and a time always marshal
+	return string(raw)
 }
 
 // savedParam is the stored payment method, empty without one: a method that was stored stays.

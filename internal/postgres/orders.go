@@ -47,7 +47,7 @@ func readOrder(ctx context.Context, q *dbsqlc.Queries, db dbsqlc.DBTX, id paymen
 	}
 	o.Attempts, err = attemptsOf(ctx, q, db, string(id))
 	if err == nil {
-		err = addDisputes(ctx, q, db, o.Attempts)
+		err = addShown(ctx, q, db, o.Attempts)
 	}
 	return o, err
 }

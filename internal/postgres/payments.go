@@ -54,7 +54,7 @@ func (s *ListStore) Attempts(ctx context.Context, q lists.Query) (list []payment
 				failed = append(failed, string(attempts[i].OrderID))
 			}
 		}
-		if err := s.addDisputes(ctx, tx, attempts); err != nil {
+		if err := s.addShown(ctx, tx, attempts); err != nil {
 			return err
 		}
 		orders, err := s.ordersOf(ctx, tx, failed)
@@ -89,14 +89,17 @@ func (s *ListStore) withAttempts(ctx context.Context, db dbsqlc.DBTX, rows []*db
 		return nil, fmt.Errorf("read attempts: %w", err)
 	}
 	attempts := attemptsFromRows(found)
-	if err := s.addDisputes(ctx, db, attempts); err != nil {
+	if err := s.addShown(ctx, db, attempts); err != nil {
 		return nil, err
 	}
 	return ordersFromRows(rows, attempts)
 }
 
-// addDisputes reads the disputes of the attempts that may have disputes.
-func (s *ListStore) addDisputes(ctx context.Context, db dbsqlc.DBTX, attempts []payment.Attempt) error {
+// addShown reads what attempts have beside their row, as the function of that name, and the disputes of the attempts that may have disputes.
+func (s *ListStore) addShown(ctx context.Context, db dbsqlc.DBTX, attempts []payment.Attempt) error {
+	if err := addMethods(ctx, s.q, db, attempts); err != nil {
+		return err
+	}
 	var ids []payment.AttemptID
 	for _, a := range attempts {
 		if a.Disputes == nil {

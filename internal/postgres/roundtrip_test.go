@@ -175,7 +175,11 @@ func anyAttempt(r *rapid.T, o payment.Order) payment.Attempt {
 		Split:      rapid.Bool().Draw(r, "split"),
 		NextAction: payment.Redirect(text(r)),
 		Saved:      &payment.SavedMethod{Token: word(r), Type: text(r), Display: text(r), Expires: text(r)},
-		Version:    rapid.IntRange(2, 1_000_000).Draw(r, "version"), CreatedAt: created, UpdatedAt: at(r),
+		Review: payment.Review{
+			Status: rapid.SampledFrom([]payment.ReviewStatus{payment.ReviewOpen, payment.ReviewApproved, payment.ReviewDeclined}).Draw(r, "review"),
+			ID:     text(r), At: at(r), PaidHeld: rapid.Bool().Draw(r, "paid held"),
+		},
+		Version: rapid.IntRange(2, 1_000_000).Draw(r, "version"), CreatedAt: created, UpdatedAt: at(r),
 	}
 	a.Origin = rapid.SampledFrom([]payment.Origin{payment.OriginPaylatch, payment.OriginExternal}).Draw(r, "begun")
 	if a.Origin == payment.OriginExternal {
@@ -320,6 +324,10 @@ func anyEvent(r *rapid.T) payment.StoredEvent {
 		e.Event.Dispute = &webhooks.Dispute{
 			ID: word(r), Status: webhooks.DisputeStatus(word(r)), Reason: text(r), Money: &webhooks.Money{Minor: amount(r), Currency: text(r)}, DueBy: at(r),
 		}
+	}
+	if rapid.Bool().Draw(r, "reviewed") {
+		e.Event.Review = &webhooks.Review{ID: text(r), Status: webhooks.ReviewStatus(word(r)), Implied: rapid.Bool().Draw(r, "implied")}
+		e.Event.Method = &webhooks.Method{Tokens: []string{word(r)}, Type: text(r), Display: text(r), Expires: text(r), Restored: rapid.Bool().Draw(r, "restored")}
 	}
 	if e.NextTryAt = maybe(r, false); e.NextTryAt != nil {
 		e.Verdict, e.OrderID, e.AttemptID = payment.VerdictDeferred, "", payment.AttemptID{}

@@ -78,7 +78,7 @@ func TestSchemaPromisesAreAllTried(t *testing.T) {
 }
 
 func promises() []promise {
-	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), disputeMovePromises(), endpointPromises(), streamPromises(), eventPromises(), bytesPromises(), lookupPromises(), reconciliationPromises(), markPromises(), cellPromises(), merchantPromises(), searchPromises(), jobPromises(), hourlyPromises(), worklistPromises(), requestPromises(), apiKeyPromises(), noticePromises(), erasurePromises(), keyPromises(), supportPromises())
+	return slices.Concat(orderPromises(), attemptPromises(), attemptMoves(), operationPromises(), operationMoves(), logPromises(), movementPromises(), refundPromises(), disputePromises(), disputeMovePromises(), endpointPromises(), streamPromises(), eventPromises(), bytesPromises(), lookupPromises(), reconciliationPromises(), markPromises(), cellPromises(), merchantPromises(), searchPromises(), jobPromises(), hourlyPromises(), worklistPromises(), requestPromises(), apiKeyPromises(), methodPromises(), noticePromises(), erasurePromises(), keyPromises(), supportPromises())
 }
 
 // run executes statements and returns how many rows the last one touched.
@@ -162,6 +162,7 @@ INSERT INTO endpoint_deliveries (endpoint, position, order_id, message_id, at, s
 INSERT INTO streams (name, position) VALUES ('jobs', 3);
 INSERT INTO hourly_outcomes VALUES ('2026-01-01T00:00:00Z', 'attempt', 'acc', 'EUR', 'succeeded', '', 2, 1000);
 INSERT INTO api_keys VALUES (':m1', sha256('k1'), 'plk_k1', 'shop', '{service}', '{}', 'ann', now());
+INSERT INTO saved_methods VALUES ('acc', 'pm_1', 'u1', 'o1', ':a1', 'card', 'visa', '2030-01', NULL, NULL, NULL, 1, now());
 INSERT INTO sessions VALUES ('t1', '\x01', now() + interval '1 hour');
 INSERT INTO staff_audit (entry_id, deed_id, actor, roles, action, outcome) VALUES (':m1', ':m1', 'ann', '{support}', 'attempt.view', 'done');
 INSERT INTO support_jobs (job_id, deed_id, kind, account, verdict, event_type, discrepancy_kind, resolution, reason, actor, roles, address, request_id, created_at, total, behind)

@@ -23,6 +23,7 @@ type logDetail struct {
 	Foreign           bool   `json:"foreign_money,omitempty"`
 	NextAction        string `json:"next_action,omitempty"`
 	LastMovement      int    `json:"movements,omitempty"`
+	Review            string `json:"review,omitempty"`
 }
 
 // transitionsInsertParams are the transitions of attempts. The list may be empty.
@@ -33,7 +34,7 @@ func transitionsInsertParams(changes []changeset.AttemptWrite) (*dbsqlc.Transiti
 		for _, tr := range changes[i].Transitions {
 			detail, err := json.Marshal(logDetail{
 				string(tr.Event), tr.Facts.ProviderPaymentID, tr.Facts.Authorized, tr.Facts.Captured,
-				tr.Facts.Disputed, tr.Facts.Refunded, tr.Facts.ForeignMoney, tr.Facts.NextAction, tr.LastMovement,
+				tr.Facts.Disputed, tr.Facts.Refunded, tr.Facts.ForeignMoney, tr.Facts.NextAction, tr.LastMovement, string(tr.Facts.Review),
 			})
 			if err != nil {
 				return nil, fmt.Errorf("encode a transition of %s: %w", a.ID, err)
@@ -65,6 +66,7 @@ func transitionFromRow(row *dbsqlc.AttemptTransitions) (payment.Transition, erro
 		Facts: payment.Facts{
 			State: to, ProviderPaymentID: d.ProviderPaymentID, Authorized: d.Authorized, Captured: d.Captured,
 			Disputed: d.Disputed, Refunded: d.Refunded, ForeignMoney: d.Foreign, NextAction: d.NextAction,
+			Review: payment.ReviewStatus(d.Review),
 		},
 		LastMovement: d.LastMovement,
 	}, nil

@@ -17,6 +17,8 @@ func About() webhooks.About {
 		EventID:      "derived: pspReference, eventCode, success; newer webhooks: native: eventId",
 		Ack:          "any 2xx within 10 s",
 		RetryHorizon: "3 times at once, then after 2, 5, 10, 15, 30 min, 1, 2, 4, 8 h …, up to 30 days; a failing endpoint holds up all later events",
+		Methods:      "`recurring.token.updated`, `recurring.token.disabled`. `recurring.token.created` and `recurring.token.alreadyExisting` are ignored: what a payment stored comes with the payment.",
+		Reviews:      "an authorisation with `fraudManualReview`; `MANUAL_REVIEW_ACCEPT` and `MANUAL_REVIEW_REJECT` end it",
 		Keys: []webhooks.Key{
 			webhooks.SecretsKey(),
 			{Name: "basic_auth.user", Optional: true, Doc: "as set at the provider"},

@@ -25,6 +25,8 @@ func (o outcome) open() webhooks.Kind {
 		return webhooks.KindRefundPending
 	case o.yes == webhooks.KindDisputed, o.no == webhooks.KindDisputed:
 		return webhooks.KindDisputed
+	case o.yes == webhooks.KindReview:
+		return webhooks.KindIgnored
 	default:
 		return webhooks.KindProcessing
 	}
@@ -82,6 +84,15 @@ var outcomes = map[string]outcome{
 
 	"PREARBITRATION_ISSUER_WITHDRAWN":   {webhooks.KindChargebackReversed, webhooks.KindIgnored},
 	"ISSUER_RESPONSE_TIMEFRAME_EXPIRED": {webhooks.KindDisputed, webhooks.KindIgnored},
+
+	"MANUAL_REVIEW_ACCEPT": {webhooks.KindReview, webhooks.KindIgnored},
+	"MANUAL_REVIEW_REJECT": {webhooks.KindReview, webhooks.KindIgnored},
+}
+
+// reviews are the ends of a manual review in case management (https://docs.adyen.com/risk-management/case-management).
+var reviews = map[string]webhooks.ReviewStatus{
+	"MANUAL_REVIEW_ACCEPT": webhooks.ReviewApproved,
+	"MANUAL_REVIEW_REJECT": webhooks.ReviewDeclined,
 }
 
 // event turns an item into an event. Its id is made of pspReference, eventCode and success, by which Adyen's
@@ -104,6 +115,9 @@ func (i item) event(captures bool) (webhooks.Event, error) {
 	if e.Kind == webhooks.KindIgnored {
 		return e, nil
 	}
+	if e.Review = i.review(); e.Kind == webhooks.KindReview {
+		return e, nil // it moves no money
+	}
 	if e.Kind.IsRefund() {
 		e.RefundID, e.RefundReference = psp, string(i.MerchantReference)
 		e.References = read.References(string(i.MerchantReference), original)
@@ -124,6 +138,21 @@ func (i item) event(captures bool) (webhooks.Event, error) {
 	e, err := read.WithUnitsText(e, string(i.Amount.Value), string(i.Amount.Currency), exponents)
 	return i.withDispute(e), err
 }
+
+// review returns the review that an item ends or, on an authorised payment, begins; nil without one. The flag of an authorisation is not
+// signed: it only ever holds back.
+func (i item) review() *webhooks.Review {
+	switch status := reviews[string(i.EventCode)]; {
+	case status != "":
+		return &webhooks.Review{Status: status}
+	case i.EventCode == "AUTHORISATION" && i.yes() && ManualReview(read.Text(read.Members(i.AdditionalData)["fraudManualReview"])):
+		return &webhooks.Review{Status: webhooks.ReviewOpen}
+	}
+	return nil
+}
+
+// ManualReview reports whether fraudManualReview in the additional data of a payment means that a person is to review it.
+func ManualReview(flag string) bool { return flag == "true" }
 
 // payment returns the payment: each AUTHORISATION is one of its own, also of those that a customer tries on one page or
 // under one reference, and is named by its pspReference in it and by its originalReference in all that follows. A
@@ -232,6 +261,29 @@ func (i item) failure() (code, providerCode string) {
 	return webhooks.CodeProviderRejected, reason
 }
 
+// methodKinds are the newer webhooks about stored payment methods that change or end
+// (https://docs.adyen.com/api-explorer/Tokenization-webhooks/1/overview). A method that a payment has stored (created, alreadyExisting)
+// comes with the payment.
+var methodKinds = map[string]webhooks.Kind{
+	"recurring.token.updated":  webhooks.KindMethodUpdated,
+	"recurring.token.disabled": webhooks.KindMethodRemoved,
+}
+
+// withMethod adds the stored payment method to a notice. Its type is the brand of the card, not that of the method. The eventId may be a
+// payment's reference, so that the type belongs to the id.
+func withMethod(e webhooks.Event, data json.RawMessage) (webhooks.Event, error) {
+	members := read.Members(data)
+	token := read.Text(members["storedPaymentMethodId"])
+	if token == "" {
+		return e, fmt.Errorf("%w: %s without storedPaymentMethodId", webhooks.ErrPayload, e.Type)
+	}
+	if e.IDSource == webhooks.Native {
+		e.ID, e.IDSource = read.DerivedID(e.Type, e.ID), webhooks.Derived
+	}
+	e.Kind, e.Payee, e.Method = methodKinds[e.Type], read.Text(members["merchantAccount"]), &webhooks.Method{Tokens: []string{token}}
+	return e, nil
+}
+
 // parseNotice reads a newer webhook. None of them is about a payment; the id is eventId or, where there is none, made
 // of the type, the time and the object.
 func parseNotice(body []byte) (webhooks.Event, error) {
@@ -251,13 +303,16 @@ func parseNotice(body []byte) (webhooks.Event, error) {
 	if e.ID == "" {
 		e.ID, e.IDSource = read.DerivedID(e.Type, read.Text(created), objectID(notice["data"])), webhooks.Derived
 	}
+	if methodKinds[e.Type] != "" {
+		return withMethod(e, notice["data"])
+	}
 	return e, nil
 }
 
 // objectID returns the id of the object that the data are about, or of those that they hold.
 func objectID(data json.RawMessage) string {
 	object := read.Members(data)
-	if id := read.Text(object["id"]); id != "" {
+	if id := cmp.Or(read.Text(object["id"]), read.Text(object["storedPaymentMethodId"])); id != "" {
 		return id
 	}
 	var ids []string

@@ -19,7 +19,7 @@ func TestAboutsAreComplete(t *testing.T) {
 	for i, about := range all.Abouts() {
 		require.Equal(t, kinds[i], about.Kind)
 		form := about.Reference
-		facts := []string{about.Name, about.Header, about.EventID, about.Ack, about.RetryHorizon, form.Field + form.MetadataKey, form.Doc}
+		facts := []string{about.Name, about.Header, about.EventID, about.Ack, about.RetryHorizon, about.Methods, about.Reviews, form.Field + form.MetadataKey, form.Doc}
 		require.NotEmpty(t, about.Setup, about.Kind)
 		for _, text := range slices.Concat(facts, about.Quirks, about.Setup) {
 			require.NotEmpty(t, text, about.Kind)

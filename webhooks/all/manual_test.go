@@ -76,8 +76,8 @@ func described() map[string]string {
 func description(a webhooks.About, kinds []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| | |\n|---|---|\n| kind | `%s` |\n", strings.Join(kinds, "`, `"))
-	fmt.Fprintf(&b, "| proof | %s |\n| event id | %s |\n| acknowledgement | %s |\n| repeated by the provider | %s |\n\n### Setup\n\n",
-		cell(a.Header), cell(a.EventID), cell(a.Ack), cell(a.RetryHorizon))
+	fmt.Fprintf(&b, "| proof | %s |\n| event id | %s |\n| acknowledgement | %s |\n| repeated by the provider | %s |\n| events of stored methods | %s |\n| reviews | %s |\n\n### Setup\n\n",
+		cell(a.Header), cell(a.EventID), cell(a.Ack), cell(a.RetryHorizon), cell(a.Methods), cell(a.Reviews))
 	for i, step := range a.Setup {
 		fmt.Fprintf(&b, "%d. %s\n", i+1, step)
 	}

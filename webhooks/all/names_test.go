@@ -29,6 +29,7 @@ const (
 	noPayment = "about no payment"
 	underWay  = "nothing is decided: the outcome has an event of its own"
 	notMade   = "of a modification or a method that is never asked for here"
+	stored    = "what a payment stored comes with the payment"
 	noMoney   = "informs, and moves neither money nor the dispute"
 )
 
@@ -51,7 +52,6 @@ func describedNames() map[string]descriptionNames {
 			"REPORT_AVAILABLE": noPayment, "PAYOUT_*": noPayment, "PAIDOUT_REVERSED": noPayment,
 			"ORDER_OPENED": "of a gift card's order: its payments have events of their own", "ORDER_CLOSED": "as ORDER_OPENED",
 			"AUTHORISATION_ADJUSTMENT": notMade, "AUTORESCUE": notMade, "CANCEL_AUTORESCUE": notMade, "VOID_PENDING_REFUND": notMade,
-			"MANUAL_REVIEW_ACCEPT": underWay, "MANUAL_REVIEW_REJECT": underWay,
 			"ISSUER_COMMENTS": noMoney, "NOTIFICATION_OF_FRAUD": noMoney,
 		}},
 		"Mollie's events": {"mollie", "mollie.yaml", "components/schemas/webhook-event-types/enum", func(name string) string {
@@ -65,7 +65,7 @@ func describedNames() map[string]descriptionNames {
 				map[bool]string{true: "approved", false: "completed"}[strings.HasPrefix(name, "adjustment")] + `","action":"refund","currency_code":"EUR"}}`
 		}, map[string]string{
 			"address.*": noPayment, "api_key.*": noPayment, "business.*": noPayment, "customer.*": noPayment, "discount.*": noPayment,
-			"payment_method.*": noPayment, "payout.*": noPayment, "price.*": noPayment, "product.*": noPayment, "report.*": noPayment,
+			"payment_method.*": "stored payment methods are not charged here", "payout.*": noPayment, "price.*": noPayment, "product.*": noPayment, "report.*": noPayment,
 			"subscription.*": "each charge of a subscription is a transaction", "transaction.revised": "changes the customer's data, and no money",
 		}},
 		"Paddle's statuses of transactions": {"paddle", "paddle.yaml", "components/schemas/status-transaction/enum", func(name string) string {
@@ -103,7 +103,7 @@ func describedNames() map[string]descriptionNames {
 		}, map[string]string{
 			"dispute.evidence.*": noMoney, "payout.*": noPayment, "invoice.*": "the payment of an invoice has its own event",
 			"order.*": "the payments of an order have their own events", "terminal.*": "the payments and refunds of a terminal have their own events",
-			"subscription.*": "each charge of a subscription is a payment", "bank_account.*": noPayment, "booking.*": noPayment, "card.*": noPayment,
+			"subscription.*": "each charge of a subscription is a payment", "bank_account.*": noPayment, "booking.*": noPayment, "card.created": stored,
 			"online_checkout.*": noPayment, "catalog.*": noPayment, "customer.*": noPayment, "device.*": noPayment, "gift_card.*": noPayment,
 			"inventory.*": noPayment, "job.*": noPayment, "labor.*": noPayment, "location.*": noPayment, "loyalty.*": noPayment, "merchant.*": noPayment,
 			"oauth.*": noPayment, "team_member.*": noPayment, "vendor.*": noPayment,

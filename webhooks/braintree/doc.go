@@ -14,6 +14,8 @@ func About() webhooks.About {
 		EventID:      "derived: kind, timestamp and the ids in it",
 		Ack:          "any 2xx within 30 s",
 		RetryHorizon: "hourly for 24 hours; sandbox: for 3 hours",
+		Methods:      "`payment_method_customer_data_updated`, `payment_method_revoked_by_customer`. `account_updater_daily_report` is ignored, since it is a link to a file; events of granted methods are ignored, since they are of other merchants.",
+		Reviews:      "a transaction whose risk decision is `Review`; `transaction_reviewed` ends it",
 		Keys:         []webhooks.Key{webhooks.SecretsKey(), {Name: "public_key", Doc: "Braintree's public key"}},
 		Quirks: []string{
 			"A transaction is a payment. A local payment (PAY-…) is a container and takes no money without a transaction.",

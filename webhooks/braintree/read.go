@@ -34,7 +34,14 @@ type subject struct {
 	} `xml:"subscription"`
 	Review struct {
 		TransactionID string `xml:"transaction-id"`
+		Decision      string `xml:"decision"`
 	} `xml:"transaction-review"`
+	PayPal struct {
+		Token string `xml:"token"`
+	} `xml:"paypal-account"`
+	Updated struct {
+		Token string `xml:"token"`
+	} `xml:"payment-method-customer-data-updated-metadata"`
 }
 
 // transaction is a sale, or a refund (type credit).
@@ -103,7 +110,7 @@ func (n notification) local() localPayment {
 
 func (n notification) id() string {
 	s, fields := n.Subject, []string{n.Kind, n.Timestamp}
-	subject := read.References(s.Transaction.ID, s.Dispute.ID, n.local().PaymentID, s.Subscription.ID, s.Review.TransactionID)
+	subject := read.References(s.Transaction.ID, s.Dispute.ID, n.local().PaymentID, s.Subscription.ID, s.Review.TransactionID, s.method())
 	return read.DerivedID(append(fields, subject...)...)
 }
 
@@ -118,9 +125,47 @@ func (n notification) read(e webhooks.Event) (webhooks.Event, error) {
 	case "dispute_opened", "dispute_under_review", "dispute_disputed",
 		"dispute_lost", "dispute_accepted", "dispute_auto_accepted", "dispute_expired", "dispute_won":
 		return n.Subject.Dispute.fill(e)
+	case "transaction_reviewed":
+		return n.Subject.withReview(e), nil
+	case "payment_method_revoked_by_customer", "payment_method_customer_data_updated":
+		return n.Subject.withMethod(e)
 	default:
 		return e, nil
 	}
+}
+
+// withReview reads the decision of a person about a transaction that fraud protection held for review
+// (https://developer.paypal.com/braintree/docs/reference/general/webhooks/transaction). Another word is no decision.
+func (s subject) withReview(e webhooks.Event) webhooks.Event {
+	var status webhooks.ReviewStatus
+	switch strings.ToLower(s.Review.Decision) {
+	case "approve", "approved":
+		status = webhooks.ReviewApproved
+	case "decline", "declined":
+		status = webhooks.ReviewDeclined
+	}
+	if status == "" || s.Review.TransactionID == "" {
+		return e
+	}
+	e.Kind, e.Review = webhooks.KindReview, &webhooks.Review{Status: status}
+	e.ProviderPaymentID, e.References = s.Review.TransactionID, read.References(s.Review.TransactionID)
+	return e
+}
+
+// method returns the token of the payment method of the vault that the notification is about.
+func (s subject) method() string { return cmp.Or(s.PayPal.Token, s.Updated.Token) }
+
+// withMethod reads a payment method of the vault: a wallet that its customer has revoked can't be charged any more.
+func (s subject) withMethod(e webhooks.Event) (webhooks.Event, error) {
+	token := s.method()
+	if token == "" {
+		return e, fmt.Errorf("%w: %s without a token", webhooks.ErrPayload, e.Type)
+	}
+	e.Kind, e.Method = webhooks.KindMethodUpdated, &webhooks.Method{Tokens: []string{token}}
+	if e.Type == "payment_method_revoked_by_customer" {
+		e.Kind = webhooks.KindMethodRemoved
+	}
+	return e, nil
 }
 
 func (t transaction) fill(e webhooks.Event) (webhooks.Event, error) {

@@ -13,6 +13,8 @@ func About() webhooks.About {
 		EventID:      "native: id (evt_…)",
 		Ack:          "any 2xx within 10 s",
 		RetryHorizon: "8 tries after 5, 10, 15 and 30 minutes, 1, 4, 12 and 12 hours",
+		Methods:      "none that is documented for instruments",
+		Reviews:      "none: a payment that its risk rules flag is not held for a decision",
 		Keys:         []webhooks.Key{webhooks.SecretsKey(), {Name: "authorization", Optional: true, Secret: true, Doc: "the Authorization header that Checkout.com sends"}},
 		Quirks: []string{
 			"Each try is a payment (pay_…). A hosted page (hpp_…), a payment link (pl_…) and a payment session (ps_…) are containers.",

@@ -20,6 +20,8 @@ func About() webhooks.About {
 		EventID:      "derived: topic and TransactionId",
 		Ack:          `200 {"code":0}; to check also 10 unknown, 12 amount, 13 refused, 20 expired; redirects are not followed`,
 		RetryHorizon: "up to 100 times (from memory)",
+		Methods:      "none",
+		Reviews:      "none",
 		Keys:         []webhooks.Key{webhooks.SecretsKey(), webhooks.CurrencyKey()},
 		Quirks: []string{
 			"check comes before the payment is taken. Without an answer the payment is refused.",

@@ -12,6 +12,8 @@ func About() webhooks.About {
 		EventID:      "derived: transId and status",
 		Ack:          "200 and code=0&message=OK (from memory)",
 		RetryHorizon: "not documented",
+		Methods:      "none: a stored card is a payment",
+		Reviews:      "none",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"The payment is looked up before a form counts.",

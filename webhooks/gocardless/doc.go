@@ -13,6 +13,8 @@ func About() webhooks.About {
 		EventID:      "native: events[].id (EV…), up to 250 of them in one body",
 		Ack:          "any 2xx",
 		RetryHorizon: "not documented; the whole batch is sent again",
+		Methods:      "the mandate's `cancelled`, `failed`, `expired`, `replaced`, `consumed`, `blocked`, `suspended_by_payer` remove it; `reinstated` and `resumed` restore it; `transferred` updates it. The actions before its first use are ignored: a mandate that a payment stored comes with the payment.",
+		Reviews:      "none",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"An event has no amount: the payment is looked up.",

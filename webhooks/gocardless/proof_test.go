@@ -87,7 +87,7 @@ func TestKinds(t *testing.T) {
 	says[request("fulfilled", `{"billing_request":"BRQ1","payment_request_payment":"PM1"}`)] = "processing of att_1 PM1 BRQ1, ask"
 	says[request("fulfilled", `{"billing_request":"BRQ1","mandate_request_mandate":"MD1"}`)] = "ignored"
 	says[request("flow_visited", `{"billing_request":"BRQ1","payment_request_payment":"PM1"}`)] = "ignored"
-	says[gocardlessBody(gocardlessItem("EV1", "mandates", "cancelled", `,"links":{"mandate":"MD1"}`))] = "ignored"
+	says[gocardlessBody(gocardlessItem("EV1", "mandates", "cancelled", `,"links":{"mandate":"MD1"}`))] = "method_removed"
 	providertest.Says(t, newVerifier(t), says)
 }
 

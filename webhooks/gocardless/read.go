@@ -21,6 +21,7 @@ type rawEvent struct {
 		// RequestPayment is the payment that a billing request has made.
 		RequestPayment read.Note `json:"payment_request_payment"`
 		Organisation   read.Note `json:"organisation"`
+		Mandate        read.Note `json:"mandate"`
 	}] `json:"links"`
 	Details read.Optional[struct {
 		Cause            read.Note `json:"cause"`
@@ -74,6 +75,8 @@ func (g rawEvent) event() (webhooks.Event, error) {
 		e.Kind = g.refundKind()
 	case requests:
 		e.Kind = g.requestKind()
+	case "mandates":
+		return g.withMandate(e)
 	}
 	if e.Kind == webhooks.KindIgnored {
 		return e, nil
@@ -103,6 +106,29 @@ func (g rawEvent) fill(e webhooks.Event) webhooks.Event {
 		e.FailureCode, e.ProviderCode = g.failure(), string(g.Details.Value.Cause)
 	}
 	return e
+}
+
+// withMandate reads the actions on a mandate that was in use
+// (https://developer.gocardless.com/api-reference/#event-types-mandate). Those on the way to its first use say nothing of it: a mandate
+// that a payment stored comes with the payment. A replaced one has gone; the new one is another.
+func (g rawEvent) withMandate(e webhooks.Event) (webhooks.Event, error) {
+	var restored bool
+	switch g.Action {
+	case "cancelled", "failed", "expired", "replaced", "consumed", "blocked", "suspended_by_payer":
+		e.Kind = webhooks.KindMethodRemoved
+	case "reinstated", "resumed":
+		e.Kind, restored = webhooks.KindMethodUpdated, true
+	case "transferred": // to another account of the customer
+		e.Kind = webhooks.KindMethodUpdated
+	default:
+		return e, nil
+	}
+	token := string(g.Links.Value.Mandate)
+	if token == "" {
+		return e, fmt.Errorf("%w: %s names no mandate", webhooks.ErrPayload, e.Type)
+	}
+	e.Payee, e.Method = string(g.Links.Value.Organisation), &webhooks.Method{Tokens: []string{token}, Restored: restored}
+	return e, nil
 }
 
 // requests is the resource type of a billing request, which becomes a payment once the customer has authorised it.

@@ -12,6 +12,8 @@ func About() webhooks.About {
 		EventID:      "derived, one for each arrival: the payment's id, time; the looked-up state is deduplicated",
 		Ack:          "exactly 200",
 		RetryHorizon: "at most 20 tries; when is not documented",
+		Methods:      "none: a stored card is a payment",
+		Reviews:      "none",
 		Unsigned:     true,
 		Quirks: []string{
 			"The notification is a GET with the payment's id in the query.",

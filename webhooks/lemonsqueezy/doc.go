@@ -12,6 +12,8 @@ func About() webhooks.About {
 		EventID:      "derived: event, object, status, refunded amount and updated_at",
 		Ack:          "exactly 200",
 		RetryHorizon: "3 tries, after 5, 25 and 125 s",
+		Methods:      "none: stored methods are not charged here",
+		Reviews:      "none",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"Each order of a link is a payment. A failed order leaves the page open (https://docs.lemonsqueezy.com/guides/developer-guide/taking-payments).",

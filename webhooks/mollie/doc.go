@@ -13,6 +13,8 @@ func About() webhooks.About {
 		EventID:      "classic: derived, one for each arrival; the looked-up state is deduplicated; next generation: native: id (event_… or whe_…)",
 		Ack:          "any 2xx within 15 s, also for an id that Mollie does not know",
 		RetryHorizon: "10 tries over about 26 hours",
+		Methods:      "none: mandates have no webhooks",
+		Reviews:      "none",
 		Unsigned:     true,
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{

@@ -13,6 +13,8 @@ func About() webhooks.About {
 		EventID:      "native: event_id",
 		Ack:          "200 within 5 s",
 		RetryHorizon: "live: 60 tries over 3 days; sandbox: 3 in 15 minutes",
+		Methods:      "`payment_method.saved` and `payment_method.deleted` are ignored: stored methods are not charged here",
+		Reviews:      "none",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"A signature may be 5 seconds old, as Paddle recommends: set tolerance if the clock is not kept by NTP.",

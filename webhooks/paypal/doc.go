@@ -14,6 +14,8 @@ func About() webhooks.About {
 		EventID:      "native: id (WH-…)",
 		Ack:          "any 2xx",
 		RetryHorizon: "up to 25 times over 3 days",
+		Methods:      "`VAULT.PAYMENT-TOKEN.DELETED`, once a lookup shows that the method is gone. `VAULT.PAYMENT-TOKEN.CREATED` is ignored: what a payment stored comes with the payment.",
+		Reviews:      "a payment that is pending with `PENDING_REVIEW`; it ends with the waiting",
 		Keys:         []webhooks.Key{{Name: "webhook_id", Doc: "PayPal's id of the webhook"}, {Name: "cert_roots", Optional: true, Doc: "a PEM file, in place of the system's roots"}},
 		Quirks: []string{
 			"The signature covers a CRC-32 of the body. So each transmission id counts once, the limit on age is four days (tolerance), and events are looked up before they count. Of disputes and reversals only the payment is looked up.",

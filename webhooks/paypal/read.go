@@ -109,6 +109,9 @@ func parse(body []byte) (webhooks.Event, error) {
 	if e.ID == "" || e.Type == "" {
 		return e, fmt.Errorf("%w: event without id or event_type", webhooks.ErrPayload)
 	}
+	if e.Type == "VAULT.PAYMENT-TOKEN.DELETED" {
+		return withMethod(e, envelope.Resource)
+	}
 	reading := readerOf(e.Type)
 	if reading == nil {
 		return e, nil
@@ -118,6 +121,17 @@ func parse(body []byte) (webhooks.Event, error) {
 		return e, err
 	}
 	return resource.fill(e, reading)
+}
+
+// withMethod adds the deleted payment method of the vault to an event
+// (https://developer.paypal.com/docs/checkout/save-payment-methods/). A merchant charges it as one of the wallet or as a card.
+func withMethod(e webhooks.Event, resource json.RawMessage) (webhooks.Event, error) {
+	id := read.Text(read.Members(resource)["id"])
+	if id == "" {
+		return e, fmt.Errorf("%w: %s without an id", webhooks.ErrPayload, e.Type)
+	}
+	e.Kind, e.Method = webhooks.KindMethodRemoved, &webhooks.Method{Tokens: []string{"paypal:" + id, "card:" + id}}
+	return e, nil
 }
 
 // fill adds the resource's fields to an event. The custom_id of a refund is read as the merchant's own id of the refund,

@@ -12,6 +12,8 @@ func About() webhooks.About {
 		EventID:      "derived: event, created_at and the ids of the entities",
 		Ack:          "any 2xx within 5 s",
 		RetryHorizon: "24 hours, ever more slowly; then the webhook is disabled",
+		Methods:      "`token.*` are ignored: stored methods are not charged here",
+		Reviews:      "none",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"pay_… is the payment; order_… and plink_… are containers.",

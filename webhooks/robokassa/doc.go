@@ -14,6 +14,8 @@ func About() webhooks.About {
 		EventID:      "derived: InvId",
 		Ack:          "200 with OK and the InvId, as in OK58",
 		RetryHorizon: "again and again, minutes apart; the end is not documented",
+		Methods:      "none: stored methods are not charged here",
+		Reviews:      "none",
 		Keys: []webhooks.Key{
 			webhooks.SecretsKey(),
 			{Name: "hash", Optional: true, Doc: "Robokassa's hash; absent: md5"},

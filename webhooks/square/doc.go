@@ -13,6 +13,8 @@ func About() webhooks.About {
 		EventID:      "native: event_id",
 		Ack:          "any 2xx, quickly (older documentation: within 10 s)",
 		RetryHorizon: "up to 24 hours (older documentation: 72); an endpoint that keeps failing is disabled",
+		Methods:      "`card.updated`, `card.automatically_updated`, `card.disabled`, `card.forgotten`. `card.created` is ignored: it changes nothing.",
+		Reviews:      "none: the risk evaluation of a payment is no review",
 		Keys:         []webhooks.Key{webhooks.SecretsKey(), {Name: "public_url"}},
 		Quirks: []string{
 			"An order is a container. The order of a payment link may have several payments; every other payment has an order of its own.",

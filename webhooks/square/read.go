@@ -98,6 +98,8 @@ func parse(body []byte) (webhooks.Event, error) {
 		return fill[refund](event, object["refund"])
 	case "dispute.created", "dispute.state.updated", "dispute.state.changed":
 		return fill[dispute](event, object["dispute"])
+	case "card.updated", "card.automatically_updated", "card.disabled", "card.forgotten":
+		return fill[card](event, object["card"])
 	default:
 		return event, nil
 	}

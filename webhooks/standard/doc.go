@@ -13,6 +13,8 @@ func About() webhooks.About {
 		EventID:      "native: the header webhook-id",
 		Ack:          "any 2xx",
 		RetryHorizon: "the sender's; Svix: 7 times over 27 hours",
+		Methods:      "none",
+		Reviews:      "none",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"The signed time may differ by 5 minutes in either direction.",

@@ -11,6 +11,18 @@ func Money(amount int64, currency string) (webhooks.Money, error) {
 // Amount is the inverse of [Money]. One that Stripe has no digits for wraps ErrPayload.
 func Amount(m webhooks.Money) (int64, error) { return m.Units(exponents) }
 
+// ReviewStatus returns where a review stands, by its open and closed_reason. A review that was closed for any other reason than an
+// approval (a refund, a dispute, a cancellation) ended against the payment.
+func ReviewStatus(open bool, reason string) webhooks.ReviewStatus {
+	switch {
+	case open:
+		return webhooks.ReviewOpen
+	case reason == "approved", reason == "acknowledged":
+		return webhooks.ReviewApproved
+	}
+	return webhooks.ReviewDeclined
+}
+
 // FailureCode returns paylatch's code and the one of Stripe to keep for an error of Stripe's API, or the
 // last_payment_error of a payment intent, by its type, code and decline_code.
 func FailureCode(errorType, code, declineCode string) (ours, stripes string) {

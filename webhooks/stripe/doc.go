@@ -12,17 +12,20 @@ func About() webhooks.About {
 		EventID:      "native: id (evt_…)",
 		Ack:          "any 2xx",
 		RetryHorizon: "live: up to 3 days, ever more slowly; sandbox: 3 times over a few hours",
+		Methods:      "`payment_method.updated`, `payment_method.automatically_updated`, `payment_method.detached`, `customer.source.updated`, `customer.source.deleted`. `payment_method.attached`, `customer.source.created` and `customer.source.expiring` are ignored: they change nothing.",
+		Reviews:      "`review.opened`, `review.closed`, and the `review` of a payment intent or a charge",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"A payment is a payment intent (pi_…). A Checkout session (cs_…) is its container.",
 			"payment_intent.payment_failed is not final: the customer may try again on the same intent.",
 			"A customer can change client_reference_id in a payment link: where it alone has the attempt's id, that is a claim.",
 			"Before API version 2025-03-31 amount_refunded of a charge also counts the released rest of a partial capture.",
+			"A review of Radar is open as soon as a payment names it; review.closed ends it: approved and acknowledged approve, every other reason declines.",
 			"A timestamp may be 5 minutes old, and at most an hour ahead.",
 		},
 		Setup: []string{
 			"Dashboard, Developers, Webhooks: add an endpoint of API version 2025-03-31 or later with the address of the account's endpoint.",
-			"Choose the events payment_intent.*, charge.*, refund.* and, with Checkout, checkout.session.*.",
+			"Choose the events payment_intent.*, charge.*, refund.*, review.* and, with Checkout, checkout.session.*. With stored payment methods choose payment_method.* and customer.source.*, too.",
 			"Reveal the endpoint's signing secret and put the whole text (whsec_…) into webhook_secrets.",
 		},
 		Reference: webhooks.ReferenceForm{

@@ -39,9 +39,26 @@ func readingOf(eventType string) func(objectData) (webhooks.Kind, *read.Integer)
 		return objectData.chargebackReversed
 	case "charge.dispute.closed":
 		return objectData.disputeClosed
+	case "review.opened", "review.closed":
+		return objectData.reviewed
 	default:
 		return nil
 	}
+}
+
+// reviewed reads a review of Radar (https://docs.stripe.com/api/radar/reviews), which moves no money.
+func (o objectData) reviewed() (webhooks.Kind, *read.Integer) { return webhooks.KindReview, nil }
+
+// review returns the review that the object is, or that a payment intent or a charge names. Stripe names it there once it is open, and
+// its end is an event of its own.
+func (o objectData) review() *webhooks.Review {
+	switch {
+	case o.Object == "review":
+		return &webhooks.Review{ID: o.ID, Status: ReviewStatus(o.Open == "true", string(cmp.Or(o.ClosedReason, o.Reason)))}
+	case o.Review != "":
+		return &webhooks.Review{ID: string(o.Review), Status: webhooks.ReviewOpen}
+	}
+	return nil
 }
 
 func (o objectData) processing() (webhooks.Kind, *read.Integer) {

@@ -52,6 +52,10 @@ type objectData struct {
 	ClientReferenceID read.Note `json:"client_reference_id"`
 	PaymentStatus     read.Word `json:"payment_status"`
 	Reason            read.Note `json:"reason"`
+	// Review is of a payment intent or a charge. Open and ClosedReason are those of a review.
+	Review       ref       `json:"review"`
+	Open         read.Word `json:"open"`
+	ClosedReason read.Note `json:"closed_reason"`
 	// Evidence and Transactions are those of a dispute.
 	Evidence     json.RawMessage `json:"evidence_details"`
 	Transactions json.RawMessage `json:"balance_transactions"`
@@ -98,12 +102,15 @@ func parse(body []byte) (webhooks.Event, error) {
 	if event.ID == "" || event.Type == "" {
 		return event, fmt.Errorf("%w: event without id or type", webhooks.ErrPayload)
 	}
+	raw := read.Members(envelope.Data)["object"]
+	if kind := methodKinds[event.Type]; kind != "" {
+		return withMethod(event, kind, raw)
+	}
 	reading := readingOf(event.Type)
 	if reading == nil {
 		return event, nil
 	}
 	var object objectData
-	raw := read.Members(envelope.Data)["object"]
 	if err := read.JSON("object of "+event.Type, raw, &object); err != nil {
 		return event, err
 	}
@@ -125,6 +132,7 @@ func (o objectData) fill(e webhooks.Event, reading func(objectData) (webhooks.Ki
 	if e.Type == "checkout.session.expired" {
 		e.ProviderPaymentID = "" // the end of a page names no payment
 	}
+	e.Review = o.review()
 	if o.Object == "refund" {
 		e.RefundID, e.RefundReference = o.ID, o.Metadata["refund_id"]
 	}

@@ -14,6 +14,8 @@ func About() webhooks.About {
 		EventID:      "derived: PaymentId, Status, Amount; one for each arrival where the payment is looked up",
 		Ack:          "200 with the body OK, within 10 s",
 		RetryHorizon: "hourly for 24 hours; then archived, or daily for a month: the bank's pages differ",
+		Methods:      "none",
+		Reviews:      "none",
 		Keys: []webhooks.Key{
 			webhooks.SecretsKey(),
 			{Name: "terminal_key", Optional: true, Doc: "T-Bank's terminal"},

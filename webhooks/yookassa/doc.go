@@ -14,6 +14,8 @@ func About() webhooks.About {
 		EventID:      "derived, one for each arrival; the looked-up state is deduplicated",
 		Ack:          "exactly 200",
 		RetryHorizon: "for 24 hours",
+		Methods:      "`payment_method.active` is ignored: what a payment stored comes with the payment",
+		Reviews:      "none",
 		Unsigned:     true,
 		Quirks: []string{
 			"There is no event of a failed refund; a lookup finds it.",

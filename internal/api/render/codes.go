@@ -193,6 +193,11 @@ func methodKinds() []kind {
 			detail:  "Let the backend pay with payment_method.stored: true and the customer's own reference, or use a token that the customer has just given.",
 		},
 		{
+			code: "payment-method-removed", status: 422, newKey: safe,
+			meaning: "The provider has reported that this stored payment method was removed, or can't be charged any more. The provider was not called, and nothing was charged. The key was not used up.",
+			detail:  "Don't offer this payment method any more. Let the customer pay with another one, and store that.",
+		},
+		{
 			code: "payment-method-not-yours", status: 403, newKey: safe,
 			meaning: "The provider has no stored payment method with this token, or the payment method does not belong to the customer in customer.reference. Nothing was charged.",
 			detail:  "Send the provider's reference of the customer as customer.reference, and the token of one of that customer's stored payment methods.",

@@ -56,13 +56,15 @@ func (r Renderer) Attempt(v payment.View) gen.Attempt {
 		Disputes:           make([]gen.Dispute, len(v.Disputes)),
 		CanStartNewAttempt: v.CanStartNew, Version: v.Version,
 		CreatedAt: gen.Micros(v.CreatedAt), UpdatedAt: gen.Micros(v.UpdatedAt),
-		FinalizedAt: (*gen.Micros)(v.FinalizedAt),
+		FinalizedAt: (*gen.Micros)(v.FinalizedAt), Review: (*gen.AttemptReview)(orNull(string(v.Review.Status))),
 	}
 	for i, d := range v.Disputes {
 		out.Disputes[i] = Dispute(d)
 	}
 	if m := v.Saved; m != nil {
-		out.SavedPaymentMethod = &gen.SavedPaymentMethod{Token: m.Token, Type: m.Type, Display: m.Display, Expires: orNull(m.Expires)}
+		out.SavedPaymentMethod = &gen.SavedPaymentMethod{
+			Token: m.Token, Type: m.Type, Display: m.Display, Expires: orNull(m.Expires), RemovedAt: (*gen.Micros)(m.RemovedAt),
+		}
 	}
 	if v.State.Final() {
 		out.Failure = failure(v.Failure)

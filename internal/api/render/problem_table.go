@@ -50,6 +50,7 @@ func paymentRows() []row {
 		{payment.ErrOrderCancelled, "order-cancelled"},
 		{payment.ErrOrderChanged, "order-changed"},
 		{payment.ErrStoredMethod, "stored-payment-method"},
+		{payment.ErrMethodRemoved, "payment-method-removed"},
 		{payment.ErrMethodNotYours, "payment-method-not-yours"},
 		{payment.ErrProviderUnavailable, "provider-unavailable"},
 		{payment.ErrAttemptFinal, "attempt-final"},

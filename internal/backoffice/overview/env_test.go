@@ -117,7 +117,7 @@ func ended(account, currency, code string, minor int64, at time.Time) []outbox.M
 	if code != "" {
 		step.To, a.Failure = fsm.Failed, payment.NewFailure(code, "")
 	}
-	return outbox.Attempt(&a, nil, []payment.Transition{step})
+	return outbox.Attempt(&a, nil, []payment.Transition{step}, a.Succeeded())
 }
 
 func refunded(currency string, minor int64, failed bool, at time.Time) outbox.Message {

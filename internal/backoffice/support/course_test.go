@@ -293,3 +293,20 @@ func (paid) Order(context.Context, payment.OrderID) (payment.Order, error) {
 func (paid) InCommandTx(context.Context, func(context.Context, commands.Tx) error) error {
 	return payment.ErrOrderPaid
 }
+
+// An attempt's page shows that the provider removed the stored payment method, with its event in the timeline.
+func TestRemovedMethodIsShown(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	r.order(t, "A-1")
+	p, err := r.press(t.Context(), "A-1", "first-key", "tok_save")
+	require.NoError(t, err)
+	removed := event(webhooks.KindMethodRemoved)
+	removed.Method = &webhooks.Method{Tokens: []string{p.Saved.Token}}
+	require.Equal(t, fsm.Applied, r.tell(t, removed, `{}`))
+	page := r.page(t, p.ID)
+	require.NotNil(t, page.Saved.RemovedAt)
+	require.Contains(t, texts(page.Timeline),
+		"webhook | provider:sandbox | The provider reported that the stored payment method was removed. This was new and was applied.")
+	require.Contains(t, texts(page.Timeline), "news | paylatch | paylatch queued a notification for the shop that the stored payment method was removed.")
+}

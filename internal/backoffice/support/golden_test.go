@@ -138,6 +138,10 @@ func refunded(s fsm.RefundState, minor int64) func(*support.AttemptHistory) {
 	}
 }
 
+func reviewed(s payment.ReviewStatus, held bool) func(*support.AttemptHistory) {
+	return func(c *support.AttemptHistory) { c.Attempt.Review = payment.Review{Status: s, PaidHeld: held} }
+}
+
 // The summary, which support reads to the customer first.
 func TestSummary(t *testing.T) {
 	t.Parallel()
@@ -172,6 +176,11 @@ func TestSummary(t *testing.T) {
 		{"double success", begun(state(fsm.Succeeded), beside(fsm.Failed, 1999), open(payment.DoubleSuccess, "The order was paid twice, by two attempts."))},
 		{"yen", begun(money("JPY", 500), state(fsm.Succeeded))},
 		{"dinars", begun(money("KWD", 5), state(fsm.Succeeded))},
+		{"a hold under review", begun(state(fsm.Authorized), reviewed(payment.ReviewOpen, false))},
+		{"under review", begun(state(fsm.Succeeded), reviewed(payment.ReviewOpen, false))},
+		{"under review, and the shop waits", begun(state(fsm.Succeeded), reviewed(payment.ReviewOpen, true))},
+		{"approved", begun(state(fsm.Succeeded), reviewed(payment.ReviewApproved, false))},
+		{"declined, and the shop waits", begun(state(fsm.Succeeded), reviewed(payment.ReviewDeclined, true))},
 		{"no such currency", begun(money("XYZ", 5), state(fsm.Succeeded))},
 	} {
 		text.WriteString("## " + c.name + "\n" + c.c.Summary() + "\n\n")

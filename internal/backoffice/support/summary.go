@@ -24,9 +24,12 @@ func (h AttemptHistory) Summary() string {
 func (h AttemptHistory) stands() string {
 	a := h.Attempt
 	what := "The payment of " + amount.Of(a.Money) + " for order " + string(a.OrderID)
+	if !a.Failed() || h.held() {
+		what += reviews[a.Review.Status]
+	}
 	switch {
 	case a.Succeeded():
-		return what + " succeeded on " + clock(*a.FinalizedAt) + "." + h.differs()
+		return what + " succeeded on " + clock(*a.FinalizedAt) + "." + h.differs() + h.heldBack()
 	case a.Failed() && h.held():
 		return what + " had failed on " + clock(*a.FinalizedAt) + ": " + h.failure()
 	case a.Failed():
@@ -35,6 +38,23 @@ func (h AttemptHistory) stands() string {
 		return what + " is not finished, and the provider has captured money for it: " + h.captured() + "."
 	}
 	return what + pendingWords[a.State] + h.differs()
+}
+
+// reviews are the words of the first sentence about the provider's review.
+var reviews = map[payment.ReviewStatus]string{ //nolint:gochecknoglobals // a table
+	payment.ReviewOpen:     ", under review by the provider,",
+	payment.ReviewDeclined: ", declined by the provider's review,",
+}
+
+// heldBack returns that the shop still waits for the end of the review; empty if it does not.
+func (h AttemptHistory) heldBack() string {
+	switch r := h.Attempt.Review; {
+	case r.PaidHeld && r.Status == payment.ReviewOpen:
+		return " The shop is notified that the order is paid once the review has approved it."
+	case r.PaidHeld:
+		return " The shop was not notified that the order is paid."
+	}
+	return ""
 }
 
 // pendingWords maps the state of a payment without captured money.

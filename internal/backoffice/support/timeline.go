@@ -203,10 +203,19 @@ func (h AttemptHistory) counted(now, before payment.Facts) string {
 		return h.money(now.Refunded) + " was refunded."
 	case now.Refunded != before.Refunded:
 		return "A refund was reversed: " + h.money(now.Refunded) + " is refunded in all."
+	case now.Review != before.Review:
+		return reviewMoves[now.Review]
 	case now.ProviderPaymentID != before.ProviderPaymentID:
 		return "The provider's id of the payment is " + now.ProviderPaymentID + "."
 	}
 	return "Details of the payment changed."
+}
+
+// reviewMoves maps the status that the provider's review has reached.
+var reviewMoves = map[payment.ReviewStatus]string{ //nolint:gochecknoglobals // a table
+	payment.ReviewOpen:     "The provider began to review the payment.",
+	payment.ReviewApproved: "The provider's review approved the payment.",
+	payment.ReviewDeclined: "The provider's review declined the payment.",
 }
 
 func (h AttemptHistory) money(minor int64) string {

@@ -55,6 +55,9 @@ var reports = map[string]string{ //nolint:gochecknoglobals // a table
 	"refund_pending":   "that a refund is pending",
 	"refund_succeeded": "that a refund succeeded",
 	"refund_failed":    "that a refund failed",
+	"review":           "on its review of the payment",
+	"method_updated":   "that the stored payment method changed",
+	"method_removed":   "that the stored payment method was removed",
 	"notice":           "that something about the payment changed",
 
 	"chargeback_reversed": "that a chargeback was reversed",

@@ -155,7 +155,14 @@ func lefts() map[string]left {
 		"needs_review/books": {
 			kind: payment.NeedsReview, status: "succeeded", captured: 1999, columns: `"about": "books", "about_id": "lookup"`, settles: inBooks, by: "The provider's books contain the payment by now.",
 		},
-		"needs_review/books_otherwise":          {kind: payment.NeedsReview, status: "succeeded", captured: 1999, columns: `"about": "books", "about_id": "txn_7"`, also: inBooks},
+		"needs_review/books_otherwise": {kind: payment.NeedsReview, status: "succeeded", captured: 1999, columns: `"about": "books", "about_id": "txn_7"`, also: inBooks},
+		"needs_review/review_declined": {
+			kind: payment.NeedsReview, status: "succeeded", captured: 1999, columns: `"about": "review_declined", "about_id": "prv_1"`, settles: refundAll,
+			by: "The payment holds nothing any more.",
+		},
+		"needs_review/review_declined_of_a_hold": {
+			kind: payment.NeedsReview, status: "failed", columns: `"about": "review_declined"`, also: held, settles: released, by: "The payment holds nothing any more.",
+		},
 		"needs_review/second_payment":           {kind: payment.NeedsReview, status: "succeeded", captured: 1999, refunded: 1999, columns: `"about": "second_payment"`},
 		"needs_review/shared_reference":         {kind: payment.NeedsReview, status: "succeeded", captured: 1999, refunded: 1999, columns: `"about": "shared_reference"`},
 		"needs_review/refund_unattributed":      {kind: payment.NeedsReview, status: "succeeded", captured: 1999, refunded: 1999, columns: `"about": "refund_unattributed"`},

@@ -75,6 +75,11 @@ func TestStoredMethodIsItsOwners(t *testing.T) {
 	r.charged(t, id, 1999)
 	id, _ = read(pay(shop, "u2", stored, `,"customer":{"reference":"u1"}`))
 	r.charged(t, id, 1999)
+
+	r.exec(t, "UPDATE saved_methods SET removed_at = now() WHERE token = '"+card+"'") // as the provider's event does
+	gone := pay(shop, "u1", stored, "")
+	gone.is(t, http.StatusUnprocessableEntity)
+	require.Contains(t, string(gone.text), `"code":"payment-method-removed"`)
 }
 
 // A card number that is sent in clear is in no table and no line of the log.

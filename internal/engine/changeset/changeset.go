@@ -86,6 +86,7 @@ type Changeset struct {
 	orders  orders
 	// disputes are the disputes that reports name.
 	disputes disputes
+	methods  methods
 	// movers are the attempts that have named movements.
 	movers        map[payment.MovementName]payment.AttemptID
 	discrepancies []payment.Discrepancy
@@ -320,12 +321,15 @@ func (s *Changeset) moved(c *Change, name payment.MovementName) {
 	s.movers[name] = c.Attempt.ID
 }
 
-// LoadNamed reads the attempts of the movements and disputes that reports name.
+// LoadNamed reads the attempts of the movements and disputes that reports name, and the stored payment methods.
 func (s *Changeset) LoadNamed(ctx context.Context, named Named) error {
 	if err := s.loadMovers(ctx, named.Movements); err != nil {
 		return err
 	}
-	return s.loadDisputes(ctx, named.Disputes)
+	if err := s.loadDisputes(ctx, named.Disputes); err != nil {
+		return err
+	}
+	return s.loadMethods(ctx, named.Methods)
 }
 
 func (s *Changeset) loadMovers(ctx context.Context, names []payment.MovementName) error {
@@ -361,7 +365,10 @@ func (s *Changeset) Save(ctx context.Context) error {
 	if err := s.cancelSiblings(ctx); err != nil {
 		return err
 	}
-	writes := Writes{Disputes: s.disputes.writes(), Moves: s.disputes.added}
+	if err := s.methodsStored(ctx); err != nil {
+		return err
+	}
+	writes := Writes{Disputes: s.disputes.writes(), Moves: s.disputes.added, Methods: s.methods.writes()}
 	for i := range s.discrepancies {
 		d := &s.discrepancies[i]
 		d.ID = payment.DiscrepancyID(s.Cell.NewID())
@@ -371,10 +378,12 @@ func (s *Changeset) Save(ctx context.Context) error {
 	for _, d := range writes.Disputes {
 		writes.Messages = append(writes.Messages, outbox.Dispute(d.Dispute, d.Was, s.current(d.Dispute.AttemptID)))
 	}
+	writes.Messages = append(writes.Messages, s.methods.told...)
 	for _, id := range s.order {
 		c := s.changes[id]
+		paid := c.Attempt.TellsPaid(&c.before, s.Accounts.Get(c.Attempt.Account).HoldPaidForReview)
 		writes.Attempts = append(writes.Attempts, c.write())
-		writes.Messages = append(writes.Messages, outbox.Attempt(&c.Attempt, s.siblings(c.Attempt), c.transitions)...)
+		writes.Messages = append(writes.Messages, outbox.Attempt(&c.Attempt, s.siblings(c.Attempt), c.transitions, paid)...)
 	}
 	return s.tx.Save(ctx, writes)
 }
@@ -391,7 +400,7 @@ func (c *Change) write() AttemptWrite {
 	w := AttemptWrite{
 		Attempt: *a, Was: b.Version, Transitions: c.transitions, Names: c.names,
 		Movements: a.Movements[len(a.Movements)-(a.LastMovement-b.LastMovement):],
-		Changed:   a.Version != b.Version || a.Failure != b.Failure || a.Saved != b.Saved || a.PaymentsChanged(b),
+		Changed:   a.Version != b.Version || a.Failure != b.Failure || a.Saved != b.Saved || a.Review != b.Review || a.PaymentsChanged(b),
 	}
 	for i := range a.Operations {
 		o := &a.Operations[i]

@@ -7,15 +7,18 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Named are the movements and disputes that reports name. Each name is unique within an account.
+// Named are the movements, disputes and stored payment methods that reports name. Each name is unique within an account.
 type Named struct {
 	Movements []payment.MovementName
 	Disputes  []payment.DisputeName
+	Methods   []payment.MethodName
 }
 
 // With adds the names of o.
 func (n Named) With(o Named) Named {
-	return Named{append(slices.Clip(n.Movements), o.Movements...), append(slices.Clip(n.Disputes), o.Disputes...)}
+	return Named{
+		append(slices.Clip(n.Movements), o.Movements...), append(slices.Clip(n.Disputes), o.Disputes...), append(slices.Clip(n.Methods), o.Methods...),
+	}
 }
 
 // NamedBy are a report's movements and disputes with an id, as an account has them.
@@ -34,9 +37,15 @@ func NamedBy(r payment.Report, account string) (n Named) {
 	return n
 }
 
-// NamesOf are the movements and disputes that an event names. A hint that must be looked up names them, too: its dispute
+// NamesOf are the movements, disputes and stored payment methods that an event names. A hint that must be looked up names them, too: its dispute
 // counts once the payment is found.
 func NamesOf(r payment.ReceivedEvent) (named Named) {
+	if m := r.Event.Method; m != nil {
+		for _, token := range m.Tokens {
+			named.Methods = append(named.Methods, payment.MethodName{Account: r.Account, Token: token})
+		}
+		return named
+	}
 	report, ok := payment.ReportOfEvent(r.Event, "")
 	if !ok {
 		return named

@@ -34,6 +34,9 @@ type Tx interface {
 	// DisputesNamed reads the disputes with some names, of any attempt, and the reported moves of their money, in the
 	// order of their numbers.
 	DisputesNamed(ctx context.Context, names []payment.DisputeName) ([]payment.Dispute, []payment.DisputeMove, error)
+	// MethodsLock locks the stored payment methods with some names, in the order of their names. It waits for another
+	// transaction that has them; attempts must not be locked after it by waiting.
+	MethodsLock(ctx context.Context, names []payment.MethodName) ([]payment.StoredMethod, error)
 	// EventsParkedOf locks the parked events that use any name of an attempt: the names on disk and others. It reads
 	// neither headers nor bytes.
 	EventsParkedOf(ctx context.Context, a payment.Attempt, others []string) ([]payment.StoredEvent, error)
@@ -41,7 +44,7 @@ type Tx interface {
 	EventsSettle(ctx context.Context, events []payment.StoredEvent) error
 	// Save writes everything that a changeset has changed, before the commit. A reference, a
 	// named movement or a dispute that another attempt was given meanwhile makes the
-	// transaction run again.
+	// transaction run again, and so does a stored payment method that has changed meanwhile.
 	Save(ctx context.Context, w Writes) error
 }
 
@@ -58,7 +61,9 @@ type Writes struct {
 	Refunds  []RefundWrite
 	Disputes []DisputeWrite
 	// Moves are to be added.
-	Moves         []payment.DisputeMove
+	Moves []payment.DisputeMove
+	// Methods are stored payment methods, each with its version on disk.
+	Methods       []MethodWrite
 	Discrepancies []DiscrepancyWrite
 	// Messages are the events for the merchant, except those of discrepancies. An event of a cancelled order is written
 	// only where the cancellation was requested.
@@ -96,6 +101,12 @@ type RefundWrite struct {
 // DisputeWrite is a dispute and its state on disk. Was has version 0 if the dispute is new.
 type DisputeWrite struct {
 	Dispute, Was payment.Dispute
+}
+
+// MethodWrite is a stored payment method, with its version on disk; 0 for a new one.
+type MethodWrite struct {
+	Method payment.StoredMethod
+	Was    int
 }
 
 // DiscrepancyWrite is a discrepancy to open, with its event. If the discrepancy is open already, it stays and the event

@@ -54,7 +54,7 @@ func (p Pay) consistent() error {
 // Pay tries to pay an order. There is one attempt for each (order, user, request), for ever, and one charge for each
 // attempt. It returns the attempt with any outcome. The errors are payment's ErrForbidden, ErrUserMissing,
 // ErrAccountNotOffered, ErrOrderNotFound, ErrOrderPaid, ErrOrderCancelled, InProgressError, ValidationError,
-// ErrStoredMethod, ErrMethodNotYours, ErrProviderUnavailable, ErrAccountPaused, ErrPaysHeld, and those of
+// ErrStoredMethod, ErrMethodRemoved, ErrMethodNotYours, ErrProviderUnavailable, ErrAccountPaused, ErrPaysHeld, and those of
 // idempotency.Take.
 func (c *Commands) Pay(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Pay) (Reply, error) {
 	if err := actor.MayAct(); err != nil {
@@ -125,7 +125,7 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 			return Reply{}, err
 		}
 	}
-	if err := c.checkMethod(ctx, account.Provider, cmd.Details); err != nil {
+	if err := c.checkMethod(ctx, account.Provider, cmd); err != nil {
 		return Reply{}, err
 	}
 	if err := c.supersede(ctx, actor, cmd.OrderID, cmd.Supersedes); err != nil {
@@ -214,9 +214,10 @@ func (c *Commands) await(ctx context.Context, a payment.Attempt, wait time.Durat
 }
 
 // checkMethod returns why a new pay can't be paid with a method, before anything of it is
-// on disk: payment's ErrStoredMethod, ErrMethodNotYours, ValidationError, or
+// on disk: payment's ErrStoredMethod, ErrMethodRemoved, ErrMethodNotYours, ValidationError, or
 // ErrProviderUnavailable where its owner can't be looked up.
-func (c *Commands) checkMethod(ctx context.Context, p gateway.Provider, d gateway.Details) error {
+func (c *Commands) checkMethod(ctx context.Context, p gateway.Provider, cmd Pay) error {
+	d := cmd.Details
 	switch kind := p.TokenKind(d.Token); {
 	case !d.Stored && kind == gateway.TokenStored:
 		return payment.ErrStoredMethod
@@ -224,6 +225,13 @@ func (c *Commands) checkMethod(ctx context.Context, p gateway.Provider, d gatewa
 		return nil
 	case kind == gateway.TokenSingleUse:
 		return payment.Invalid("payment_method.stored", "must be left out: this is not the token of a stored payment method")
+	}
+	removed, err := c.Store.MethodRemoved(ctx, payment.MethodName{Account: cmd.Account, Token: d.Token})
+	switch {
+	case err != nil:
+		return err
+	case removed:
+		return payment.ErrMethodRemoved
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Runner.ProviderTimeout)
 	defer cancel()

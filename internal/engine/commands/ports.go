@@ -65,6 +65,8 @@ type Store interface {
 	// AttemptsByRequest reads the attempts that requests made, each with its first charge. Requests without an attempt
 	// are left out.
 	AttemptsByRequest(ctx context.Context, requests []payment.RequestName) (map[payment.RequestName]payment.Attempt, error)
+	// MethodRemoved reports whether the provider has reported that a stored payment method was removed.
+	MethodRemoved(ctx context.Context, name payment.MethodName) (bool, error)
 	// Refund reads a refund. RefundByRequest reads the refund that a request made.
 	Refund(ctx context.Context, id payment.RefundID) (payment.Refund, error)
 	RefundByRequest(ctx context.Context, attempt payment.AttemptID, user payment.UserID, request payment.RequestID) (payment.Refund, error)

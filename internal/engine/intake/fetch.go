@@ -25,7 +25,7 @@ type fetched struct {
 // fetch looks up an event with too little content at its provider, outside a transaction; nil if
 // there is nothing to look up, or no response, with the error.
 func (in *Inbox) fetch(ctx context.Context, r payment.ReceivedEvent) (*fetched, error) {
-	if !in.canAsk(r) {
+	if !in.canAsk(r) || r.Event.Method != nil { // a method is no payment: fetchMethod
 		return nil, nil
 	}
 	e, p := r.Event, in.Accounts.Get(r.Account).Provider
@@ -56,6 +56,9 @@ func (in *Inbox) fetch(ctx context.Context, r payment.ReceivedEvent) (*fetched, 
 // canAsk reports whether an event names something to look up, and has a provider.
 func (in *Inbox) canAsk(r payment.ReceivedEvent) bool {
 	e, p := r.Event, in.Accounts.Get(r.Account).Provider
+	if m := e.Method; m != nil {
+		return e.NeedsFetch && p != nil && len(m.Tokens) > 0
+	}
 	return e.NeedsFetch && p != nil && (e.ProviderPaymentID != "" || e.Container != "" || p.Capabilities().RefundAlone && payment.IsRefundEvent(e.Kind) && e.RefundID != "")
 }
 
@@ -75,6 +78,9 @@ const unsignedTries = 5
 // Without a response the event is tried again. An unsigned event is ignored after a few tries if the provider does not
 // have its payment. A throttled lookup does not count as a try.
 func (in *Inbox) Fetch(ctx context.Context, e payment.StoredEvent) error {
+	if e.Event.Method != nil {
+		return in.fetchMethod(ctx, e)
+	}
 	since := tracing.Mark(ctx)
 	f, err := in.fetch(ctx, e.ReceivedEvent)
 	asked := err != nil && !errors.Is(err, gateway.ErrThrottled) && ctx.Err() == nil
@@ -281,7 +287,7 @@ func wholeChargeback(e webhooks.Event) bool {
 
 // notLookedUp are the kinds that a lookup of the payment does not show.
 var notLookedUp = []webhooks.Kind{ //nolint:gochecknoglobals // a list
-	webhooks.KindDisputed, webhooks.KindDisputeClosed, webhooks.KindReversed, webhooks.KindChargeback, webhooks.KindChargebackReversed,
+	webhooks.KindReview, webhooks.KindDisputed, webhooks.KindDisputeClosed, webhooks.KindReversed, webhooks.KindChargeback, webhooks.KindChargebackReversed,
 }
 
 // applyFetchedRefund applies a refund as if the event itself had contained all of it.

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -303,6 +304,9 @@ func (f found) judge(s *changeset.Changeset, e *payment.StoredEvent) bool {
 		}
 		e.Park(e.Verdict, s.Now())
 		return true
+	case e.Event.Method != nil:
+		s.ApplyMethod(e)
+		return true
 	}
 	return f.byName(s, e, s.ApplyEvent, func() { e.Park(payment.VerdictUnmatched, s.Now()) })
 }
@@ -352,5 +356,11 @@ func digest(e webhooks.Event) [32]byte {
 		h.Write(binary.BigEndian.AppendUint64([]byte(e.Money.Currency), uint64(e.Money.Minor))) //nolint:gosec // only hashed
 	}
 	h.Write([]byte(e.Amount + e.MovementID))
+	switch m := e.Method; {
+	case m != nil:
+		h.Write([]byte(strings.Join(append([]string{"", m.Type, m.Display, m.Expires}, m.Tokens...), "\x00")))
+	case e.Kind == webhooks.KindReview:
+		h.Write([]byte("\x00" + e.Review.ID + "\x00" + string(e.Review.Status)))
+	}
 	return [32]byte(h.Sum(nil))
 }

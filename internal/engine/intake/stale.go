@@ -42,7 +42,7 @@ func behind(kind webhooks.Kind, a payment.Attempt, answer fsm.Event) bool {
 	case webhooks.KindNotice:
 		return !a.State.Final() && waits
 	case webhooks.KindProcessing, webhooks.KindActionRequired, webhooks.KindSoftFailed, webhooks.KindIgnored, webhooks.KindQuestion, webhooks.KindUnreadable,
-		webhooks.KindDisputed, webhooks.KindDisputeClosed,
+		webhooks.KindDisputed, webhooks.KindDisputeClosed, webhooks.KindReview, webhooks.KindMethodUpdated, webhooks.KindMethodRemoved,
 		webhooks.KindReversed, webhooks.KindChargeback, webhooks.KindChargebackReversed,
 		webhooks.KindRefundPending, webhooks.KindRefundSucceeded, webhooks.KindRefundFailed:
 		// Any response goes beyond the status in such a notice.

@@ -29,6 +29,8 @@ const (
 	SettlementRecorded  = "settlement.recorded"
 	PayoutPaid          = "payout.paid"
 	PayoutFailed        = "payout.failed"
+	MethodUpdated       = "payment_method.updated"
+	MethodRemoved       = "payment_method.removed"
 )
 
 // Types are the types of events, in the order of the contract.
@@ -36,7 +38,7 @@ func Types() []string {
 	return []string{
 		AttemptAuthorized, AttemptSucceeded, AttemptFailed, AttemptUpdated, OrderPaid, OrderCancelled,
 		RefundSucceeded, RefundFailed, DisputeOpened, DisputeUpdated, DisputeWon, DisputeLost, DiscrepancyOpened, DiscrepancyResolved,
-		SettlementRecorded, PayoutPaid, PayoutFailed,
+		SettlementRecorded, PayoutPaid, PayoutFailed, MethodUpdated, MethodRemoved,
 	}
 }
 

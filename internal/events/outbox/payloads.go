@@ -56,16 +56,26 @@ type attempt struct {
 	// Saved is the payment method that the provider has stored by then.
 	Saved     *saved    `json:"saved_payment_method"`
 	Failure   *failure  `json:"failure"`
+	Review    *string   `json:"review"`
 	Version   int       `json:"version"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
 type saved struct {
-	Token   string  `json:"token"`
-	Type    string  `json:"type"`
-	Display string  `json:"display"`
-	Expires *string `json:"expires"`
+	Token     string     `json:"token"`
+	Type      string     `json:"type"`
+	Display   string     `json:"display"`
+	Expires   *string    `json:"expires"`
+	RemovedAt *time.Time `json:"removed_at"`
+}
+
+func savedOf(m payment.SavedMethod) *saved {
+	out := &saved{Token: m.Token, Type: m.Type, Display: m.Display, Expires: orNull(m.Expires)}
+	if m.RemovedAt != nil {
+		out.RemovedAt = new(m.RemovedAt.UTC())
+	}
+	return out
 }
 
 type failure struct {
@@ -75,10 +85,11 @@ type failure struct {
 }
 
 // Attempt publishes those transitions of an attempt that a merchant acts on: it is authorized or
-// final, or money moves after that. A success pays its order. A failure leaves its order cancelled if
+// final, money moves after that, or the provider's review of it begins or ends. A success pays its order. With paid, that is published, too:
+// after the success, or after the end of the review for which it waited. A failure leaves its order cancelled if
 // that was requested: the storage writes this only then. An import publishes nothing. The siblings are the other
 // attempts of the order. Their money counts in the order's amounts.
-func Attempt(a *payment.Attempt, siblings []payment.Attempt, transitions []payment.Transition) (events []Message) {
+func Attempt(a *payment.Attempt, siblings []payment.Attempt, transitions []payment.Transition, paid bool) (events []Message) {
 	beside := amountsIn(a.Money.Currency, siblings)
 	for _, t := range transitions {
 		kind := attemptType(t)
@@ -88,10 +99,11 @@ func Attempt(a *payment.Attempt, siblings []payment.Attempt, transitions []payme
 		m := newMessage(kind, a.ID.String(), t.Version, t.At, attemptAt(a, t))
 		m.OrderID, m.AttemptID = a.OrderID, a.ID
 		events = append(events, m)
-		switch kind {
-		case AttemptSucceeded:
+		switch {
+		case paid && (kind == AttemptSucceeded || t.Reviewed && t.To == fsm.Succeeded && t.From == t.To):
+			paid = false
 			events = append(events, orderAt(OrderPaid, orderOf(a), a.ID, t.At, beside.plus(amountsAt(t))))
-		case AttemptFailed:
+		case kind == AttemptFailed:
 			events = append(events, orderAt(OrderCancelled, orderOf(a), payment.AttemptID{}, t.At, beside.plus(amountsAt(t))))
 		}
 	}
@@ -100,7 +112,7 @@ func Attempt(a *payment.Attempt, siblings []payment.Attempt, transitions []payme
 
 func attemptType(t payment.Transition) string {
 	switch {
-	case t.Quiet, t.From == t.To && !t.To.Final(), t.Cause.Kind == payment.CauseImport:
+	case t.Quiet, t.From == t.To && !t.To.Final() && !t.Reviewed, t.Cause.Kind == payment.CauseImport:
 		return ""
 	case t.From == t.To:
 		return AttemptUpdated
@@ -122,11 +134,12 @@ func attemptAt(a *payment.Attempt, t payment.Transition) attempt {
 		amounts: amountsAt(t),
 		Capture: a.Capture, Origin: cmp.Or(a.Origin, payment.OriginPaylatch), Version: t.Version, CreatedAt: a.CreatedAt.UTC(), UpdatedAt: t.At.UTC(),
 	}
+	out.Review = orNull(string(t.Facts.Review))
 	if t.To == fsm.Failed {
 		out.Failure = failureOf(a.Failure)
 	}
 	if m := a.Saved; m != nil {
-		out.Saved = &saved{m.Token, m.Type, m.Display, orNull(m.Expires)}
+		out.Saved = savedOf(*m)
 	}
 	return out
 }

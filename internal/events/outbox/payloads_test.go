@@ -101,7 +101,7 @@ func TestTheSavedPaymentMethodIsPublished(t *testing.T) {
 			all = append(all, string(data.Saved))
 		}
 	}
-	require.Equal(t, []string{"null", `{"token":"card_7f2a","type":"card","display":"Visa •••• 4242","expires":"2034-12"}`}, all)
+	require.Equal(t, []string{"null", `{"token":"card_7f2a","type":"card","display":"Visa •••• 4242","expires":"2034-12","removed_at":null}`}, all)
 }
 
 // The event of an order has the sums of all its attempts, each other event the amounts of its attempt.
@@ -114,7 +114,7 @@ func TestAmounts(t *testing.T) {
 		return []payment.Transition{{Version: 2, From: fsm.Authorized, To: to, Facts: payment.Facts{Captured: 1500, Refunded: 100}}}
 	}
 	at := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
-	all := append(outbox.Attempt(&a, []payment.Attempt{late}, step(fsm.Succeeded)), outbox.Attempt(&a, []payment.Attempt{late}, step(fsm.Failed))...)
+	all := append(outbox.Attempt(&a, []payment.Attempt{late}, step(fsm.Succeeded), true), outbox.Attempt(&a, []payment.Attempt{late}, step(fsm.Failed), false)...)
 	all = append(all,
 		outbox.Order(outbox.OrderPaid, payment.Order{ID: "A-1", Money: money, Attempts: []payment.Attempt{late, a}}, a.ID, at),
 		outbox.Refund(&payment.Refund{State: fsm.RefundSucceeded, Money: money, FinalizedAt: &at}, a),
@@ -155,13 +155,13 @@ func published() []outbox.Message {
 	all := outbox.Attempt(&a, nil, []payment.Transition{
 		move(2, fsm.Requested, fsm.Authorized, payment.Facts{Authorized: 1999}),
 		move(3, fsm.Authorized, fsm.Succeeded, payment.Facts{ProviderPaymentID: "ch_1", Captured: 1999}),
-		move(4, fsm.Succeeded, fsm.Succeeded, payment.Facts{ProviderPaymentID: "ch_1", Captured: 1999, Refunded: -5}),
-	})
-	all = append(all, outbox.Attempt(&a, nil, []payment.Transition{move(2, fsm.Requested, fsm.Failed, payment.Facts{})})...)
+		move(4, fsm.Succeeded, fsm.Succeeded, payment.Facts{ProviderPaymentID: "ch_1", Captured: 1999, Refunded: -5, Review: payment.ReviewOpen}),
+	}, true)
+	all = append(all, outbox.Attempt(&a, nil, []payment.Transition{move(2, fsm.Requested, fsm.Failed, payment.Facts{})}, false)...)
 	keeping := a
 	keeping.ID, keeping.OrderID = payment.AttemptID(uuid.MustParse("01980d3e-7f2a-7cc1-9d2b-3f0e5a6b7c8e")), "A-2"
 	keeping.Saved = &payment.SavedMethod{Token: "card_7f2a", Type: "card", Display: "Visa •••• 4242", Expires: "2034-12"}
-	all = append(all, outbox.Attempt(&keeping, nil, []payment.Transition{move(3, fsm.Authorized, fsm.Succeeded, payment.Facts{Captured: 1999})})...)
+	all = append(all, outbox.Attempt(&keeping, nil, []payment.Transition{move(3, fsm.Authorized, fsm.Succeeded, payment.Facts{Captured: 1999})}, true)...)
 	refund := payment.Refund{
 		ID: payment.RefundID(uuid.MustParse("01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b")), AttemptID: id, OrderID: "A-1", Origin: payment.RefundByRequest,
 		State: fsm.RefundSucceeded, Money: a.Money, Version: 2, CreatedAt: at, UpdatedAt: at, FinalizedAt: &at,
@@ -186,7 +186,16 @@ func published() []outbox.Message {
 	all = append(all, outbox.Discrepancy(d))
 	d.OrderID, d.AttemptID, d.Money, d.Event.Account = "A-1", &id, &a.Money, "sandbox"
 	d.Resolved = &payment.Resolved{Resolution: payment.ResolvedAccepted, At: at, By: "ann", Reason: "as agreed"}
-	return append(append(all, outbox.Discrepancy(d)), ofBooks(id, at)...)
+	return slices.Concat(append(all, outbox.Discrepancy(d)), ofBooks(id, at), ofMethods(a, at))
+}
+
+// ofMethods is an event of each type about stored payment methods.
+func ofMethods(a payment.Attempt, at time.Time) []outbox.Message {
+	m := payment.StoredMethod{Account: "sandbox", SavedMethod: payment.SavedMethod{Token: "card_7f2a"}, Version: 1, UpdatedAt: at}
+	updated := outbox.Method(m)
+	m.Type, m.Display, m.Expires, m.RemovedAt, m.Version = "card", "Visa •••• 4242", "2034-12", &at, 2
+	m.UserID, m.OrderID, m.AttemptID = a.UserID, a.OrderID, a.ID
+	return []outbox.Message{updated, outbox.Method(m)}
 }
 
 // ofBooks is an event of each type about the books.
@@ -240,6 +249,31 @@ func TestQuietChangesAreNotPublished(t *testing.T) {
 		"a change before the end":    {From: fsm.Authorized, To: fsm.Authorized},
 		"an import":                  {From: fsm.Requested, To: fsm.Succeeded, Cause: payment.Cause{Kind: payment.CauseImport}},
 	} {
-		require.Empty(t, outbox.Attempt(&a, nil, []payment.Transition{move}), name)
+		require.Empty(t, outbox.Attempt(&a, nil, []payment.Transition{move}, true), name)
+	}
+}
+
+// That an order is paid is told with the success, or with the end of the review that it waited for. A review is told whenever it begins or ends.
+func TestReviewsArePublished(t *testing.T) {
+	t.Parallel()
+	move := func(from, to fsm.State, reviewed bool) []payment.Transition {
+		return []payment.Transition{{Version: 2, From: from, To: to, Reviewed: reviewed}}
+	}
+	for name, c := range map[string]struct {
+		transitions []payment.Transition
+		paid        bool
+		want        []string
+	}{
+		"paid":             {move(fsm.Authorized, fsm.Succeeded, false), true, []string{outbox.AttemptSucceeded, outbox.OrderPaid}},
+		"held back":        {move(fsm.Authorized, fsm.Succeeded, true), false, []string{outbox.AttemptSucceeded}},
+		"approved":         {move(fsm.Succeeded, fsm.Succeeded, true), true, []string{outbox.AttemptUpdated, outbox.OrderPaid}},
+		"of a hold":        {move(fsm.Authorized, fsm.Authorized, true), false, []string{outbox.AttemptUpdated}},
+		"approved at once": {append(move(fsm.Authorized, fsm.Succeeded, true), move(fsm.Succeeded, fsm.Succeeded, true)...), true, []string{outbox.AttemptSucceeded, outbox.OrderPaid, outbox.AttemptUpdated}},
+	} {
+		var got []string
+		for _, m := range outbox.Attempt(&payment.Attempt{}, nil, c.transitions, c.paid) {
+			got = append(got, m.Type)
+		}
+		require.Equal(t, c.want, got, name)
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 const attemptLock = `-- name: AttemptLock :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, a.review, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = $1
 FOR NO KEY UPDATE OF a
@@ -64,6 +64,7 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.Split,
 		&i.PaymentAttempts.CaptureMultiple,
 		&i.PaymentAttempts.Merchant,
+		&i.PaymentAttempts.Review,
 		&i.ReadAt,
 		&i.Siblings,
 	)
@@ -71,7 +72,7 @@ func (q *Queries) AttemptLock(ctx context.Context, db DBTX, attemptID uuid.UUID)
 }
 
 const attemptRead = `-- name: AttemptRead :one
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, a.review, now()::timestamptz AS read_at, false AS siblings,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.attempt_id = $1
 `
@@ -122,6 +123,7 @@ func (q *Queries) AttemptRead(ctx context.Context, db DBTX, attemptID uuid.UUID)
 		&i.PaymentAttempts.Split,
 		&i.PaymentAttempts.CaptureMultiple,
 		&i.PaymentAttempts.Merchant,
+		&i.PaymentAttempts.Review,
 		&i.ReadAt,
 		&i.Siblings,
 		&i.HasDisputes,
@@ -146,6 +148,7 @@ UPDATE payment_attempts a SET
     failure_message = n.failure_message,
     failure_provider_code = n.failure_provider_code,
     saved_payment_method = coalesce(n.saved_method, a.saved_payment_method),
+    review = coalesce(n.review, a.review),
     payments = n.payments,
     version = n.version,
     updated_at = n.updated_at,
@@ -154,6 +157,7 @@ FROM (
     SELECT u.order_id, u.attempt_id, u.was, u.provider_payment_id, u.status::attempt_status AS status, u.stage::attempt_stage AS stage,
         u.amount_authorized, u.amount_captured, u.amount_refunded, u.amount_disputed, u.foreign_money, u.movements, u.next_action,
         u.failure_code, u.failure_message, u.failure_provider_code, NULLIF(u.saved_method, '')::json AS saved_method, NULLIF(u.payments, '')::json AS payments,
+        NULLIF(u.review, '')::json AS review,
         u.version, u.updated_at, NULLIF(u.finalized_at, '0001-01-01 00:00:00Z') AS finalized_at
     FROM (SELECT unnest($2::text[]) AS order_id,
         unnest($1::uuid[]) AS attempt_id,
@@ -172,10 +176,11 @@ FROM (
         unnest($15::text[]) AS failure_message,
         unnest($16::text[]) AS failure_provider_code,
         unnest($17::text[]) AS saved_method,
-        unnest($18::text[]) AS payments,
-        unnest($19::int[]) AS version,
-        unnest($20::timestamptz[]) AS updated_at,
-        unnest($21::timestamptz[]) AS finalized_at) u
+        unnest($18::text[]) AS review,
+        unnest($19::text[]) AS payments,
+        unnest($20::int[]) AS version,
+        unnest($21::timestamptz[]) AS updated_at,
+        unnest($22::timestamptz[]) AS finalized_at) u
 ) n
 WHERE a.order_id = n.order_id AND a.attempt_id = n.attempt_id AND a.version = n.was
 RETURNING 1
@@ -201,6 +206,7 @@ type AttemptsAdvanceParams struct {
 	FailureMessages      []string
 	FailureProviderCodes []string
 	SavedMethods         []string
+	Reviews              []string
 	Payments             []string
 	Versions             []int32
 	UpdatedAts           []time.Time
@@ -227,6 +233,7 @@ func (q *Queries) AttemptsAdvance(ctx context.Context, db DBTX, arg *AttemptsAdv
 		arg.FailureMessages,
 		arg.FailureProviderCodes,
 		arg.SavedMethods,
+		arg.Reviews,
 		arg.Payments,
 		arg.Versions,
 		arg.UpdatedAts,
@@ -248,7 +255,7 @@ func (q *Queries) AttemptsAnnounce(ctx context.Context, db DBTX, notices []strin
 }
 
 const attemptsBeside = `-- name: AttemptsBeside :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at, false AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, a.review, now()::timestamptz AS read_at, false AS siblings
 FROM payment_attempts a WHERE a.order_id = (SELECT o.order_id FROM payment_attempts o WHERE o.attempt_id = $1)
 ORDER BY a.created_at, a.attempt_id
 `
@@ -304,6 +311,7 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 			&i.PaymentAttempts.Split,
 			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
+			&i.PaymentAttempts.Review,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -318,7 +326,7 @@ func (q *Queries) AttemptsBeside(ctx context.Context, db DBTX, attemptID uuid.UU
 }
 
 const attemptsByRequest = `-- name: AttemptsByRequest :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, a.review, now()::timestamptz AS read_at, false AS siblings,
     coalesce(o.state, '') AS charge_state, o.lease_until AS charge_lease_until,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a
@@ -388,6 +396,7 @@ func (q *Queries) AttemptsByRequest(ctx context.Context, db DBTX, arg *AttemptsB
 			&i.PaymentAttempts.Split,
 			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
+			&i.PaymentAttempts.Review,
 			&i.ReadAt,
 			&i.Siblings,
 			&i.ChargeState,
@@ -569,7 +578,7 @@ func (q *Queries) AttemptsInsert(ctx context.Context, db DBTX, arg *AttemptsInse
 }
 
 const attemptsLiveLockFree = `-- name: AttemptsLiveLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at, true AS siblings
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, a.review, now()::timestamptz AS read_at, true AS siblings
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[]) AND a.live
 ORDER BY a.attempt_id
 FOR NO KEY UPDATE OF a SKIP LOCKED
@@ -626,6 +635,7 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 			&i.PaymentAttempts.Split,
 			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
+			&i.PaymentAttempts.Review,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -640,7 +650,7 @@ func (q *Queries) AttemptsLiveLockFree(ctx context.Context, db DBTX, orderIds []
 }
 
 const attemptsLockFree = `-- name: AttemptsLockFree :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, a.review, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 ORDER BY a.attempt_id
@@ -698,6 +708,7 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 			&i.PaymentAttempts.Split,
 			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
+			&i.PaymentAttempts.Review,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -712,7 +723,7 @@ func (q *Queries) AttemptsLockFree(ctx context.Context, db DBTX, attemptIds []uu
 }
 
 const attemptsLockNamed = `-- name: AttemptsLockNamed :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, a.review, now()::timestamptz AS read_at,
     EXISTS (SELECT FROM payment_attempts s WHERE s.order_id = a.order_id AND s.attempt_id <> a.attempt_id) AS siblings
 FROM payment_attempts a WHERE a.attempt_id IN (
     SELECT unnest($1::uuid[])
@@ -781,6 +792,7 @@ func (q *Queries) AttemptsLockNamed(ctx context.Context, db DBTX, arg *AttemptsL
 			&i.PaymentAttempts.Split,
 			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
+			&i.PaymentAttempts.Review,
 			&i.ReadAt,
 			&i.Siblings,
 		); err != nil {
@@ -827,7 +839,7 @@ func (q *Queries) AttemptsMoved(ctx context.Context, db DBTX, arg *AttemptsMoved
 }
 
 const attemptsOfOrderLock = `-- name: AttemptsOfOrderLock :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, a.review, now()::timestamptz AS read_at
 FROM payment_attempts a WHERE a.order_id = $1
 ORDER BY a.attempt_id FOR NO KEY UPDATE
 `
@@ -882,6 +894,7 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 			&i.PaymentAttempts.Split,
 			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
+			&i.PaymentAttempts.Review,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err
@@ -895,7 +908,7 @@ func (q *Queries) AttemptsOfOrderLock(ctx context.Context, db DBTX, orderID stri
 }
 
 const attemptsOfOrders = `-- name: AttemptsOfOrders :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, a.review, now()::timestamptz AS read_at, false AS siblings,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[])
 ORDER BY a.order_id, a.created_at, a.attempt_id
@@ -953,6 +966,7 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 			&i.PaymentAttempts.Split,
 			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
+			&i.PaymentAttempts.Review,
 			&i.ReadAt,
 			&i.Siblings,
 			&i.HasDisputes,
@@ -968,7 +982,7 @@ func (q *Queries) AttemptsOfOrders(ctx context.Context, db DBTX, orderIds []stri
 }
 
 const attemptsOfOrdersLock = `-- name: AttemptsOfOrdersLock :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, a.review, now()::timestamptz AS read_at
 FROM payment_attempts a WHERE a.order_id = ANY ($1::text[])
 ORDER BY a.attempt_id FOR NO KEY UPDATE
 `
@@ -1023,6 +1037,7 @@ func (q *Queries) AttemptsOfOrdersLock(ctx context.Context, db DBTX, orderIds []
 			&i.PaymentAttempts.Split,
 			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
+			&i.PaymentAttempts.Review,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err
@@ -1036,7 +1051,7 @@ func (q *Queries) AttemptsOfOrdersLock(ctx context.Context, db DBTX, orderIds []
 }
 
 const attemptsRead = `-- name: AttemptsRead :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at, false AS siblings,
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, a.review, now()::timestamptz AS read_at, false AS siblings,
     EXISTS (SELECT FROM disputes d WHERE d.attempt_id = a.attempt_id) AS has_disputes
 FROM payment_attempts a WHERE a.attempt_id = ANY ($1::uuid[])
 `
@@ -1093,6 +1108,7 @@ func (q *Queries) AttemptsRead(ctx context.Context, db DBTX, attemptIds []uuid.U
 			&i.PaymentAttempts.Split,
 			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
+			&i.PaymentAttempts.Review,
 			&i.ReadAt,
 			&i.Siblings,
 			&i.HasDisputes,

@@ -25,7 +25,7 @@ func (q *Queries) EvidenceAlone(ctx context.Context, db DBTX) (bool, error) {
 }
 
 const evidenceAttempts = `-- name: EvidenceAttempts :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, a.review, now()::timestamptz AS read_at
 FROM payment_attempts a
 WHERE a.attempt_id > $1 ORDER BY a.attempt_id LIMIT $2::int
 `
@@ -85,6 +85,7 @@ func (q *Queries) EvidenceAttempts(ctx context.Context, db DBTX, arg *EvidenceAt
 			&i.PaymentAttempts.Split,
 			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
+			&i.PaymentAttempts.Review,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err

@@ -13,7 +13,7 @@ import (
 )
 
 const attemptsList = `-- name: AttemptsList :many
-SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, now()::timestamptz AS read_at
+SELECT a.order_id, a.attempt_id, a.user_id, a.client_request_id, a.request_hash, a.account, a.origin, a.provider_payment_id, a.status, a.stage, a.live, a.amount, a.currency, a.capture_manual, a.movements, a.amount_authorized, a.amount_captured, a.amount_refunded, a.amount_disputed, a.foreign_money, a.next_action, a.failure_code, a.failure_message, a.failure_provider_code, a.saved_payment_method, a.version, a.created_at, a.updated_at, a.finalized_at, a.expires_at, a.payments, a.split, a.capture_multiple, a.merchant, a.review, now()::timestamptz AS read_at
 FROM payment_attempts a JOIN orders o ON o.order_id = a.order_id
 WHERE (a.created_at, a.attempt_id) < ($1::timestamptz, $2::uuid)
     AND (a.created_at, a.attempt_id) >= ($3::timestamptz, $4::uuid)
@@ -115,6 +115,7 @@ func (q *Queries) AttemptsList(ctx context.Context, db DBTX, arg *AttemptsListPa
 			&i.PaymentAttempts.Split,
 			&i.PaymentAttempts.CaptureMultiple,
 			&i.PaymentAttempts.Merchant,
+			&i.PaymentAttempts.Review,
 			&i.ReadAt,
 		); err != nil {
 			return nil, err

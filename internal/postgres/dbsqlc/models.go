@@ -513,6 +513,8 @@ type PaymentAttempts struct {
 	CaptureMultiple bool
 	// The number of the account's merchant under which the attempt was begun. Only this merchant is called about it.
 	Merchant int16
+	// Where the provider's own review of the payment stands, with its id there and the provider's clock, and whether order.paid waits for it; NULL without a review.
+	Review []byte
 }
 
 // Transfers of an account's balance to the merchant's bank. A row is made when an entry of the books first names the payout, or when the provider first lists it.
@@ -624,6 +626,28 @@ type Refunds struct {
 	FinalizedAt         *time.Time
 	// The payment to refund, as the caller named it; empty if the caller named none.
 	ProviderPaymentID string
+}
+
+// The payment methods that providers have stored, as their events have changed them. A row is made when an attempt stores the method, or with the first event about it.
+type SavedMethods struct {
+	Account string
+	Token   string
+	// Of the attempt that stored the method, as order_id is; both empty for a method that was stored elsewhere.
+	UserID    string
+	OrderID   string
+	AttemptID *uuid.UUID
+	Type      string
+	Display   string
+	Expires   string
+	// By the provider's clock, as the next two. From then on the method can't be charged.
+	RemovedAt *time.Time
+	// When an event last changed type, display or expires; NULL while they are as the attempt stored them.
+	ChangedAt *time.Time
+	// When a removed method could be charged again.
+	RestoredAt *time.Time
+	// Rises by one with each change.
+	Version   int32
+	UpdatedAt time.Time
 }
 
 // Entries of the providers' books for payments that are recorded here: their costs, and their payouts.

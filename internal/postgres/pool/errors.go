@@ -58,7 +58,7 @@ func sqlError(e *pgconn.PgError) error {
 	case e.Code == "40001", e.Code == "40P01",
 		name == "events_one_per_id", name == "references_one_attempt", name == "keys_as_read",
 		name == "attempts_one_live_per_order", name == "attempts_one_per_request", name == "movements_once",
-		name == "disputes_one_per_provider_id", name == "dispute_moves_one_per_number",
+		name == "disputes_one_per_provider_id", name == "dispute_moves_one_per_number", name == "saved_methods_once",
 		name == "operations_as_read": // the worker has closed an operation that trailed its attempt
 		return fmt.Errorf("%w: %w", errAgain, e)
 	case e.Code == "23514" && e.TableName == "event_bytes_other": // its partition has just been made

@@ -43,6 +43,9 @@ func (c *Client) outcome(p paymentResponse) (gateway.Outcome, error) {
 	switch p.ResultCode {
 	case "Authorised":
 		o.Event, o.Saved = fsm.EventAuthorized, p.saved()
+		if hooks.ManualReview(p.additional("fraudManualReview")) {
+			o.Review = &payment.ReviewReport{Status: payment.ReviewOpen}
+		}
 		if c.captures {
 			o.Event = fsm.EventSucceeded
 		}

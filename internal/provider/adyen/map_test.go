@@ -20,7 +20,9 @@ func TestHowAPaymentStands(t *testing.T) {
 	held := euro(1999)
 	for members, want := range map[string]gateway.Outcome{
 		`"resultCode":"Authorised","amount":{"value":1999,"currency":"EUR"}`: {Event: fsm.EventSucceeded, Money: &held},
-		`"resultCode":"Authorised"`:          {Event: fsm.EventSucceeded},
+		`"resultCode":"Authorised"`: {Event: fsm.EventSucceeded},
+		`"resultCode":"Authorised","additionalData":{"fraudManualReview":"true"}`:  {Event: fsm.EventSucceeded, Review: &payment.ReviewReport{Status: payment.ReviewOpen}},
+		`"resultCode":"Authorised","additionalData":{"fraudManualReview":"false"}`: {Event: fsm.EventSucceeded},
 		`"resultCode":"Pending"`:             {Event: fsm.EventProcessing},
 		`"resultCode":"Received"`:            {Event: fsm.EventProcessing},
 		`"resultCode":"PartiallyAuthorised"`: {Event: fsm.EventProcessing},

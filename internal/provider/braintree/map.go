@@ -22,6 +22,7 @@ type transaction struct {
 	Account    string     `xml:"merchant-account-id"`
 	Rejection  string     `xml:"gateway-rejection-reason"`
 	Response   string     `xml:"processor-response-code"`
+	Risk       string     `xml:"risk-data>decision"`
 	Instrument string     `xml:"payment-instrument-type"`
 	Card       instrument `xml:"credit-card"`
 	PayPal     instrument `xml:"paypal"`
@@ -75,6 +76,9 @@ func (t transaction) outcome() (gateway.Outcome, error) {
 	var err error
 	if o.Event == fsm.EventAuthorized || o.Event == fsm.EventSucceeded {
 		o.Money, err = kit.ReadDecimal(t.Amount, t.Currency)
+	}
+	if t.Risk == "Review" {
+		o.Review = &payment.ReviewReport{Status: payment.ReviewOpen}
 	}
 	if o.Event == fsm.EventFailed {
 		o.Failure = t.failure()

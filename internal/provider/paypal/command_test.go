@@ -145,7 +145,10 @@ func TestACaptureStandsForItself(t *testing.T) {
 	}))
 	o, err := c.Lookup(t.Context(), "1")
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: "1", Money: new(euro(1999)), Movements: captures("1")}, o)
+	require.Equal(t, gateway.Outcome{
+		Event: fsm.EventSucceeded, ProviderPaymentID: "1", Money: new(euro(1999)), Movements: captures("1"),
+		Review: &payment.ReviewReport{Status: payment.ReviewApproved, Implied: true},
+	}, o)
 	_, err = c.LookupRefund(t.Context(), gateway.RefundRef{ProviderPaymentID: "1"})
 	require.ErrorIs(t, err, gateway.ErrInconclusive)
 	require.NotErrorIs(t, err, gateway.ErrNoSuchPayment, "its refunds stand nowhere")

@@ -58,6 +58,7 @@ func (o order) outcomeOf(p made) (gateway.Outcome, error) {
 	} else {
 		err = p.held.authorized(&out)
 	}
+	out.Review = p.review(out.Event)
 	if out.Event == fsm.EventSucceeded || out.Event == fsm.EventAuthorized {
 		out.Saved = o.Source.saved()
 	}
@@ -65,6 +66,21 @@ func (o order) outcomeOf(p made) (gateway.Outcome, error) {
 		out.Refunds, err = p.refunded()
 	}
 	return out, err
+}
+
+// review returns PayPal's own review of a payment, which leaves it pending (https://developer.paypal.com/docs/api/orders/v2/, reason
+// PENDING_REVIEW). Its end has no other sign than the end of the waiting.
+func (p made) review(by fsm.Event) *payment.ReviewReport {
+	waits := func(m movement) bool { return m.Status == "PENDING" && m.StatusDetails.Reason == "PENDING_REVIEW" }
+	switch {
+	case by == fsm.EventSucceeded, by == fsm.EventAuthorized:
+		return &payment.ReviewReport{Status: payment.ReviewApproved, Implied: true}
+	case by == fsm.EventFailed:
+		return &payment.ReviewReport{Status: payment.ReviewDeclined, Implied: true}
+	case p.held != nil && waits(*p.held), slices.ContainsFunc(p.captures, waits):
+		return &payment.ReviewReport{Status: payment.ReviewOpen}
+	}
+	return nil
 }
 
 // refunded returns the refunds of the payment's captures. The order contains all of them

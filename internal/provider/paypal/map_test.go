@@ -72,7 +72,23 @@ func TestHowAnOrderStands(t *testing.T) {
 		`"status":"COMPLETED","purchase_units":[{"payments":{"authorizations":[{"id":"A1","status":"CAPTURED"}]}}]`: {
 			Event: fsm.EventProcessing, ProviderPaymentID: "A1",
 		},
+		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"PENDING","status_details":{"reason":"PENDING_REVIEW"}}]}}]`: {
+			Event: fsm.EventProcessing, ProviderPaymentID: "C1", Review: &payment.ReviewReport{Status: payment.ReviewOpen},
+		},
+		`"status":"COMPLETED","purchase_units":[{"payments":{"authorizations":[{"id":"A1","status":"PENDING","status_details":{"reason":"PENDING_REVIEW"}}]}}]`: {
+			Event: fsm.EventProcessing, ProviderPaymentID: "A1", Review: &payment.ReviewReport{Status: payment.ReviewOpen},
+		},
+		`"status":"COMPLETED","purchase_units":[{"payments":{"captures":[{"id":"C1","status":"PENDING","status_details":{"reason":"ECHECK"}}]}}]`: {
+			Event: fsm.EventProcessing, ProviderPaymentID: "C1",
+		},
 	} {
+		switch {
+		case want.ProviderPaymentID == "":
+		case want.Event == fsm.EventSucceeded, want.Event == fsm.EventAuthorized:
+			want.Review = &payment.ReviewReport{Status: payment.ReviewApproved, Implied: true}
+		case want.Event == fsm.EventFailed:
+			want.Review = &payment.ReviewReport{Status: payment.ReviewDeclined, Implied: true}
+		}
 		got, err := says(t, http.StatusOK, `{"id":"O1",`+members+`}`).Lookup(t.Context(), "O1")
 		require.NoError(t, err, members)
 		want.Container, want.References = "O1", append(want.References, "O1")

@@ -26,7 +26,21 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	if err == nil {
 		err = c.withMoved(ctx, &o, found)
 	}
+	o.Review = c.reviewNow(ctx, o.Review)
 	return c.withSaved(ctx, o, err)
+}
+
+// reviewNow looks up the review that a payment names (https://docs.stripe.com/api/radar/reviews/retrieve). A review that can't be looked
+// up, as with a restricted key, is not stated: it may have ended.
+func (c *Client) reviewNow(ctx context.Context, named *payment.ReviewReport) *payment.ReviewReport {
+	if named == nil {
+		return nil
+	}
+	var found stripe.Review
+	if c.get(ctx, "/v1/reviews/"+url.PathEscape(named.ID), &stripe.ReviewRetrieveParams{}, &found) != nil || found.ID != named.ID {
+		return nil
+	}
+	return review(&found)
 }
 
 // standing returns the state of a payment without refunds and disputes. A command needs no more.

@@ -2,6 +2,7 @@ package stripe_test
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -153,4 +154,30 @@ func TestWithoutABaseAddressStripeIsCalled(t *testing.T) {
 	_, err := c.Lookup(t.Context(), "pi_1")
 	require.ErrorContains(t, err, "no network")
 	require.Equal(t, "https://api.stripe.com/v1/payment_intents/pi_1?expand%5B0%5D=latest_charge.refunds", called)
+}
+
+// A payment names its review, and a lookup shows how that ended. Without the right to read it nothing is said: it may have ended.
+func TestReviews(t *testing.T) {
+	t.Parallel()
+	open := &payment.ReviewReport{ID: "prv_1", Status: payment.ReviewOpen}
+	for found, want := range map[string]*payment.ReviewReport{
+		`{"id":"prv_1","object":"review","open":true,"reason":"rule"}`:                                                   open,
+		`{"id":"prv_1","object":"review","open":false,"reason":"approved","closed_reason":"approved"}`:                   {ID: "prv_1", Status: payment.ReviewApproved},
+		`{"id":"prv_1","object":"review","open":false,"reason":"refunded_as_fraud","closed_reason":"refunded_as_fraud"}`: {ID: "prv_1", Status: payment.ReviewDeclined},
+		`{"error":{"type":"invalid_request_error"}}`:                                                                     nil,
+	} {
+		c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body := `{"object":"payment_intent","id":"pi_1","amount":1999,"amount_received":1999,"currency":"eur","status":"succeeded","review":"prv_1"}`
+			if r.URL.Path == "/v1/reviews/prv_1" {
+				if body = found; want == nil {
+					w.WriteHeader(http.StatusForbidden)
+				}
+			}
+			_, _ = io.WriteString(w, body)
+		}))
+		o, err := c.Lookup(t.Context(), "pi_1")
+		require.NoError(t, err)
+		require.Equal(t, want, o.Review, found)
+		require.Equal(t, open, charged(t, c, charge("pm_card_visa")).Review, "the response to the charge is about a review that has just begun")
+	}
 }

@@ -19,7 +19,7 @@ func outcome(pi *stripe.PaymentIntent) (gateway.Outcome, error) {
 	if pi.Object != "payment_intent" || pi.ID == "" {
 		return gateway.Outcome{}, errNameless
 	}
-	o := gateway.Outcome{ProviderPaymentID: pi.ID, Event: fsm.EventProcessing, Live: &pi.Livemode}
+	o := gateway.Outcome{ProviderPaymentID: pi.ID, Event: fsm.EventProcessing, Live: &pi.Livemode, Review: review(pi.Review)}
 	if pi.LatestCharge != nil && pi.LatestCharge.ID != "" {
 		o.References = []string{pi.LatestCharge.ID}
 	}
@@ -49,6 +49,16 @@ func outcome(pi *stripe.PaymentIntent) (gateway.Outcome, error) {
 	case stripe.PaymentIntentStatusProcessing:
 	}
 	return o, err
+}
+
+// review maps the review of a payment, nil without one. A review that is not expanded has only its id: it was open when the payment
+// first named it.
+func review(r *stripe.Review) *payment.ReviewReport {
+	if r == nil || r.ID == "" {
+		return nil
+	}
+	status := hooks.ReviewStatus(r.Open || r.Object == "", string(r.ClosedReason))
+	return &payment.ReviewReport{ID: r.ID, Status: payment.ReviewStatus(status)}
 }
 
 // multicapture requests several captures of a card's hold (https://docs.stripe.com/payments/multicapture). Between them the

@@ -2,7 +2,6 @@ package stripe
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	hooks "github.com/paylatch/paylatch/webhooks/stripe"
 )
 
 // TokenKind implements gateway.Provider. A payment method may be new or stored. Stripe accepts a method that is attached
@@ -66,12 +66,11 @@ func savedMethod(m *stripe.PaymentMethod) *payment.SavedMethod {
 	s := &payment.SavedMethod{Token: m.ID, Type: string(m.Type)}
 	switch {
 	case m.Card != nil:
-		s.Display = fmt.Sprintf("%s •••• %s", m.Card.Brand, m.Card.Last4)
-		s.Expires = fmt.Sprintf("%04d-%02d", m.Card.ExpYear, m.Card.ExpMonth)
+		s.Display, s.Expires = hooks.MethodDisplay(string(m.Card.Brand), m.Card.Last4), hooks.MethodExpires(m.Card.ExpYear, m.Card.ExpMonth)
 	case m.SEPADebit != nil:
-		s.Display = "•••• " + m.SEPADebit.Last4
+		s.Display = hooks.MethodDisplay("", m.SEPADebit.Last4)
 	case m.USBankAccount != nil:
-		s.Display = m.USBankAccount.BankName + " •••• " + m.USBankAccount.Last4
+		s.Display = hooks.MethodDisplay(m.USBankAccount.BankName, m.USBankAccount.Last4)
 	}
 	return s
 }

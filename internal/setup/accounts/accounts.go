@@ -53,7 +53,7 @@ func (b builder) account(a config.Account) (built, error) {
 
 func (b builder) charged(a config.Account) (gateway.Account, error) {
 	out := gateway.Account{
-		Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", AcceptMore: a.AcceptMore, ReviewSecondHold: a.SecondHold == "review", Merchant: a.Merchant,
+		Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", AcceptMore: a.AcceptMore, HoldPaidForReview: a.HoldPaid, ReviewSecondHold: a.SecondHold == "review", Merchant: a.Merchant,
 		Live: a.Live(), Hears: a.TakesWebhooks() && a.Listens(), Paused: !a.Pays(),
 		Lives: payment.MaxAge(a.Expiry), Foreign: gateway.Foreign{After: a.ForeignAfter, Review: a.ReviewsForeign()},
 	}

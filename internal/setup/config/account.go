@@ -28,6 +28,7 @@ type Account struct {
 	AllowedIPs     []netip.Prefix `koanf:"allowed_ips" doc:"senders of webhooks; absent: any, for yookassa the documented addresses"`
 	Tolerance      time.Duration  `koanf:"tolerance" doc:"replaces the provider's age limit of webhooks with a signed time (PayPal documents none: 4 days); negative: no limit"`
 	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"money after a failure: manual leaves it to a person; auto_refund refunds it, unless its pay shared the money with other accounts"`
+	HoldPaid       bool           `koanf:"hold_paid_for_review" default:"false" doc:"true: the event order.paid waits until the provider's own review has approved the payment"`
 	AcceptMore     bool           `koanf:"accept_more" default:"false" doc:"true: a payment of more than the amount (a tip, a fee that the customer bears) opens no case"`
 	SecondHold     string         `koanf:"second_hold" default:"cancel" doc:"for a second payment with a hold: cancel ends it, review opens a discrepancy"`
 	ForeignAfter   time.Duration  `koanf:"foreign_after" default:"10m" doc:"the time after which an event of a payment that paylatch does not have, without a mark of ours, gets the verdict foreign; 720h at most"`

@@ -34,6 +34,8 @@ export interface Attempt {
     created_at: string;
     updated_at: string;
     finalized_at: string | null;
+    /** The provider's own review of the payment; null without a review. */
+    review: "open" | "approved" | "declined" | null;
 }
 /** One payment at the provider. Its amounts are in the attempt's currency. */
 export interface ProviderPayment {
@@ -89,6 +91,8 @@ export interface SavedPaymentMethod {
     display: string;
     /** The last month in which the payment method is valid, as YYYY-MM; null if unknown. */
     expires: string | null;
+    /** The time at which the provider removed the payment method; null while it can be charged. */
+    removed_at: string | null;
 }
 export interface Dispute {
     dispute_id: string;
