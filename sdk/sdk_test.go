@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -40,11 +41,10 @@ func TestTheScriptIsBuiltFromTheSources(t *testing.T) {
 		listed[name] = true
 	}
 	for _, dir := range []string{"src", "dist"} {
-		entries, err := os.ReadDir(filepath.Join("js", dir))
-		require.NoError(t, err)
-		for _, e := range entries {
-			require.True(t, listed[dir+"/"+e.Name()], "%s/%s is not in built.sha256: run 'make gen'", dir, e.Name())
-		}
+		require.NoError(t, fs.WalkDir(os.DirFS("js"), dir, func(name string, e fs.DirEntry, err error) error {
+			require.True(t, e.IsDir() || listed[name], "%s is not in built.sha256: run 'make gen'", name)
+			return err
+		}))
 	}
 	require.True(t, bytes.HasPrefix(sdk.Script, []byte("/*! paylatch ")))
 }
@@ -56,7 +56,7 @@ func TestClient(t *testing.T) {
 	node := newNode(t)
 	files, err := filepath.Glob("js/test/*.test.js")
 	require.NoError(t, err)
-	files = slices.DeleteFunc(files, func(name string) bool { return name == "js/test/react.test.js" })
+	files = slices.DeleteFunc(files, func(name string) bool { return slices.Contains(frameworks(), strings.TrimPrefix(name, "js/")) })
 	require.NotEmpty(t, files)
 	passes(t, ".", node, files...)
 }
@@ -77,17 +77,20 @@ func newNode(t *testing.T) string {
 	return node
 }
 
-// TestReact runs the tests of the hook, with React, which npm installs outside the tree.
-func TestReact(t *testing.T) {
+// frameworks are the tests that need what npm installs.
+func frameworks() []string { return []string{"test/express.test.js", "test/react.test.js"} }
+
+// TestFrameworks runs the tests of the hook and of the routes, with React and Express, which npm installs outside the tree.
+func TestFrameworks(t *testing.T) {
 	t.Parallel()
 	node := newNode(t)
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		t.Skip("there is no npm to install React with")
+		t.Skip("there is no npm to install React and Express with")
 	}
 	dir := clone(t)
 	install(t, npm, dir)
-	passes(t, dir, node, "test/react.test.js")
+	passes(t, dir, node, frameworks()...)
 }
 
 // clone copies the client as a clone has it, and returns its folder.
@@ -112,7 +115,7 @@ func install(t *testing.T, npm, dir string) {
 	cmd.Dir, cmd.WaitDelay = dir, time.Second
 	said, err := cmd.CombinedOutput()
 	if ctx.Err() != nil || regexp.MustCompile(`ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENETUNREACH`).Match(said) {
-		t.Skip("npm can't fetch React and TypeScript")
+		t.Skip("npm can't fetch React, Express and TypeScript")
 	}
 	require.NoError(t, err, "%s", said)
 }
@@ -140,11 +143,12 @@ func TestPack(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "LICENSE"))
 
 	install(t, npm, dir)
-	shop := filepath.Join(dir, "shop") // beside it are React's types
+	shop := filepath.Join(dir, "shop") // an empty folder, beside the types of React, Express and Node
 	of := filepath.Join(shop, "node_modules", "paylatch")
-	require.NoError(t, os.MkdirAll(of, 0o750))
-	runs(of, "tar", "-xzf", packed[0], "--strip-components=1")
-	for _, name := range []string{"LICENSE", "README.md", "dist/paylatch.js", "dist/react.js"} {
+	require.NoError(t, os.MkdirAll(shop, 0o750))
+	require.NoError(t, os.WriteFile(filepath.Join(shop, "package.json"), []byte(`{"type": "module"}`), 0o600))
+	runs(shop, npm, "install", "--offline", "--no-audit", "--no-fund", "--install-links", "--omit=peer", packed[0])
+	for _, name := range []string{"LICENSE", "README.md", "dist/paylatch.js", "dist/react.js", "dist/server.js", "dist/server/index.d.ts"} {
 		require.FileExists(t, filepath.Join(of, name))
 	}
 	readme, err := os.ReadFile("js/README.md")
@@ -156,14 +160,22 @@ func TestPack(t *testing.T) {
 	// A page served by paylatch imports the client by its address, and knows that its elements exist.
 	script := regexp.MustCompile(`"https://[^"]*/paylatch\.js"`).ReplaceAll(page[1], []byte(`"paylatch"`))
 	script = regexp.MustCompile(`getElementById\("\w+"\)`).ReplaceAll(script, []byte("$0!"))
-	for name, text := range map[string][]byte{
-		"page.ts": script, "hook.tsx": append(hook[1], "export { Pay };\n"...), "package.json": []byte(`{"type": "module"}`),
-		"tsconfig.json": []byte(`{"compilerOptions": {"strict": true, "noEmit": true, "module": "nodenext", "target": "es2022",
-			"lib": ["es2022", "dom"], "jsx": "react-jsx", "types": []}, "files": ["page.ts", "hook.tsx"]}`),
-	} {
+	files := serverSamples(t, readme)
+	files["server.json"] = tsconfig(`"lib": ["es2022"], "types": ["node"]`, slices.Sorted(maps.Keys(files)))
+	files["page.ts"], files["hook.tsx"] = script, append(hook[1], "export { Pay };\n"...)
+	files["page.json"] = tsconfig(`"lib": ["es2022", "dom"], "jsx": "react-jsx", "types": []`, []string{"page.ts", "hook.tsx"})
+	for name, text := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(shop, name), text, 0o600))
 	}
-	runs(shop, filepath.Join(dir, "node_modules", ".bin", "tsc"))
+	for _, config := range []string{"page.json", "server.json"} {
+		runs(shop, filepath.Join(dir, "node_modules", ".bin", "tsc"), "--project", config)
+	}
+}
+
+// tsconfig is a configuration of the compiler under strict.
+func tsconfig(options string, files []string) []byte {
+	return []byte(`{"compilerOptions": {"strict": true, "noEmit": true, "module": "nodenext", "target": "es2022", ` + options +
+		`}, "files": ["` + strings.Join(files, `", "`) + `"]}`)
 }
 
 // passes runs the client's tests in files, of which none may be skipped.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -13,70 +12,58 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/client"
+	"github.com/paylatch/paylatch/client/api"
+	"github.com/paylatch/paylatch/client/checkout"
 )
 
 const (
-	// maxBody bounds a delivery, in bytes.
-	maxBody = 1 << 20
-	// actTime bounds a transaction: paylatch waits 15 seconds for a response.
+	// actTime bounds a transaction.
 	actTime = 10 * time.Second
 	// stopTime is what is left to requests at the end.
 	stopTime = 15 * time.Second
 )
 
-// handler takes deliveries of an endpoint.
-type handler struct {
-	db      *pgxpool.Pool
-	secrets []string
-}
-
-// newHandler returns an error for secrets by which nothing can be verified.
-func newHandler(db *pgxpool.Pool, secrets []string) (*handler, error) {
-	if _, err := client.ParseEvent(secrets, http.Header{}, nil); !errors.Is(err, client.ErrNotGenuine) {
+// newHandler returns the handler of deliveries, at /events, and of the checkout page's requests, below /checkout/. An event is acknowledged once it
+// is on disk with its effect, or was before.
+func newHandler(db *pgxpool.Pool, c *client.Client, secrets []string) (http.Handler, error) {
+	events, err := checkout.NewReceiver(checkout.Receiver{Secrets: secrets, Act: func(ctx context.Context, e client.Event) error {
+		return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error { return act(ctx, tx, e) })
+	}})
+	if err != nil {
 		return nil, fmt.Errorf("SHOP_SECRETS: %w", err)
 	}
-	return &handler{db, secrets}, nil
-}
-
-// ServeHTTP answers 204 once the event is on disk with its effect, or was before. All else has paylatch deliver it again, by the
-// endpoint's schedule.
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// The signature is over these bytes: JSON that was read and written anew has others.
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	pages, err := checkout.New(checkout.Shop{Client: c, User: signedIn, Order: func(ctx context.Context, user, id string) (api.CreateOrder, error) {
+		return terms(ctx, db, user, id)
+	}})
 	if err != nil {
-		status := http.StatusBadRequest
-		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			status = http.StatusRequestEntityTooLarge
-		}
-		http.Error(w, "the body can't be read", status)
-		return
+		return nil, fmt.Errorf("the checkout: %w", err)
 	}
-	e, err := client.ParseEvent(h.secrets, r.Header, body)
-	if errors.Is(err, client.ErrNotGenuine) {
-		http.Error(w, "not genuine", http.StatusBadRequest)
-		return
-	}
-	if err != nil { // paylatch has signed what this program can't read
-		slog.Error("a delivery can't be read", "error", err)
-		http.Error(w, "it can't be read", http.StatusInternalServerError)
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), actTime)
-	defer cancel()
-	err = pgx.BeginFunc(ctx, h.db, func(tx pgx.Tx) error { return act(ctx, tx, e) })
-	if err != nil {
-		slog.Warn("an event was not acted on; it comes again", "event", e.ID, "error", err)
-		http.Error(w, "not acted on", http.StatusServiceUnavailable)
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
-}
-
-// serve takes deliveries at POST /events until ctx ends, and then finishes those under way.
-func serve(ctx context.Context, address string, h *handler) error {
 	mux := http.NewServeMux()
-	mux.Handle("POST /events", h)
-	server := &http.Server{Addr: address, Handler: mux, ReadTimeout: actTime, IdleTimeout: time.Minute}
+	mux.Handle("POST /events", events)
+	mux.Handle("/checkout/", http.StripPrefix("/checkout", pages))
+	return mux, nil
+}
+
+// signedIn returns the customer by a header of the proxy that signs customers in. The proxy must remove such a header of a browser's; without
+// a proxy use your session here.
+func signedIn(r *http.Request) (string, error) { return r.Header.Get("X-Forwarded-User"), nil }
+
+// terms returns what an order of a customer costs.
+func terms(ctx context.Context, db *pgxpool.Pool, user, id string) (api.CreateOrder, error) {
+	o := api.CreateOrder{Currency: "EUR"}
+	err := db.QueryRow(ctx, `SELECT s.price FROM orders o JOIN stock s USING (sku) WHERE o.order_id = $1 AND o.customer = $2`, id, user).Scan(&o.Amount)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return o, checkout.ErrNoOrder
+	case err != nil:
+		return o, fmt.Errorf("read order %s: %w", id, err)
+	}
+	return o, nil
+}
+
+// serve serves until ctx ends, and then finishes the requests under way.
+func serve(ctx context.Context, address string, h http.Handler) error {
+	server := &http.Server{Addr: address, Handler: h, ReadTimeout: actTime, IdleTimeout: time.Minute}
 	failed := make(chan error, 1)
 	go func() { failed <- server.ListenAndServe() }()
 	slog.Info("deliveries are taken", "address", address)

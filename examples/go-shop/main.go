@@ -53,19 +53,19 @@ func run(ctx context.Context) error {
 	defer cancel()
 	purging.Go(func() { purge(ctx, db) })
 
+	c, err := client.New(cmp.Or(os.Getenv("PAYLATCH_URL"), "http://127.0.0.1:8080"), os.Getenv("PAYLATCH_TOKEN"), client.Options{})
+	if err != nil {
+		return err
+	}
 	switch mode := cmp.Or(os.Getenv("SHOP_MODE"), "endpoint"); mode {
 	case "endpoint":
 		// A blank parts two secrets while one is replaced.
-		h, err := newHandler(db, strings.Fields(os.Getenv("SHOP_SECRETS")))
+		h, err := newHandler(db, c, strings.Fields(os.Getenv("SHOP_SECRETS")))
 		if err != nil {
 			return err
 		}
 		return serve(ctx, cmp.Or(os.Getenv("SHOP_LISTEN"), "127.0.0.1:3000"), h)
 	case "feed":
-		c, err := client.New(cmp.Or(os.Getenv("PAYLATCH_URL"), "http://127.0.0.1:8080"), os.Getenv("PAYLATCH_TOKEN"), client.Options{})
-		if err != nil {
-			return err
-		}
 		return (&reader{db, c}).run(ctx)
 	default:
 		return fmt.Errorf("%w: it is %q", errMode, mode)

@@ -1,5 +1,6 @@
 // Keeps a shop's stock by the events of paylatch: a piece leaves it when an order is paid, and returns when the whole price was
 // refunded. README.md has what to copy, and why. The same in Go: ../go-shop.
+import { Paylatch } from 'paylatch/server';
 import pg from 'pg';
 import { serve } from './endpoint.js';
 import { readFeed } from './feed.js';
@@ -8,6 +9,7 @@ const env = process.env;
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort());
 
+const paylatch = new Paylatch(env.PAYLATCH_URL || 'http://127.0.0.1:8080', env.PAYLATCH_TOKEN || '');
 const pool = new pg.Pool({ connectionString: env.SHOP_DATABASE_URL, max: 10, connectionTimeoutMillis: 5_000, statement_timeout: 10_000 });
 // Without a listener, the end of a connection that nothing uses would end the process.
 pool.on('error', (error) => console.error('a connection has ended:', error.message));
@@ -28,13 +30,14 @@ try {
     case 'endpoint':
       // A blank parts two secrets while one is replaced.
       await serve(pool, {
+        paylatch,
         secrets: (env.SHOP_SECRETS || '').split(/\s+/).filter(Boolean),
         listen: env.SHOP_LISTEN || '127.0.0.1:3000',
         signal: stop.signal,
       });
       break;
     case 'feed':
-      await readFeed(pool, { url: env.PAYLATCH_URL || 'http://127.0.0.1:8080', token: env.PAYLATCH_TOKEN, signal: stop.signal });
+      await readFeed(pool, { paylatch, signal: stop.signal });
       break;
     default:
       throw new Error(`SHOP_MODE must be endpoint or feed, and is ${env.SHOP_MODE}`);

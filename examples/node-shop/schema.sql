@@ -2,15 +2,18 @@
 
 -- Pieces may fall below 0: an order that is paid is owed whether there is a piece or not, and its event can't be refused.
 CREATE TABLE IF NOT EXISTS stock (
-    sku    text PRIMARY KEY,
-    pieces int  NOT NULL
+    sku    text   PRIMARY KEY,
+    pieces int    NOT NULL,
+    price  bigint NOT NULL DEFAULT 1999   -- in cents
 );
 INSERT INTO stock VALUES ('ticket', 100) ON CONFLICT DO NOTHING;
 
--- What is known of each order. A shop has a table like this one already; here a row comes with the order's first event.
+-- What is known of each order. A shop has a table like this one already, with a row from the closed basket on; here a row comes with the order's
+-- first event at the latest.
 CREATE TABLE IF NOT EXISTS orders (
     order_id           text    PRIMARY KEY,
     sku                text    NOT NULL DEFAULT 'ticket' REFERENCES stock,
+    customer           text,                           -- who may pay it
     status             text    NOT NULL DEFAULT 'open',
     version            int     NOT NULL DEFAULT 0,     -- of the last event of the order that was applied
     amount             bigint,

@@ -43,6 +43,7 @@ type Schema struct {
 	Items    *Schema
 	MaxItems *int      `yaml:"maxItems"` //nolint:tagliatelle // as above
 	OneOf    []*Schema `yaml:"oneOf"`    //nolint:tagliatelle // as above
+	AllOf    []*Schema `yaml:"allOf"`    //nolint:tagliatelle // as above
 }
 
 // Name is the name of a schema that is one of the components.

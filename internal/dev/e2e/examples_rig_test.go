@@ -36,7 +36,7 @@ func examples(t *testing.T) []program {
 	return []program{{name: "go", command: []string{goShop}}, node}
 }
 
-// nodeShop installs the dependencies of the shop in Node, in a copy outside the tree.
+// nodeShop installs the dependencies of the shop in Node, in a copy outside the tree, beside a copy of the client that it names.
 func nodeShop(t *testing.T) (command []string, missing string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
@@ -50,9 +50,12 @@ func nodeShop(t *testing.T) (command []string, missing string) {
 	if err != nil {
 		return nil, "there is no npm to install what the shop needs"
 	}
-	dir := filepath.Join(t.TempDir(), "node-shop")
-	require.NoError(t, os.CopyFS(dir, os.DirFS("../../../examples/node-shop")))
-	require.NoError(t, os.RemoveAll(filepath.Join(dir, "node_modules")))
+	root := t.TempDir()
+	dir := filepath.Join(root, "examples", "node-shop")
+	for from, to := range map[string]string{"examples/node-shop": dir, "sdk/js": filepath.Join(root, "sdk", "js")} {
+		require.NoError(t, os.CopyFS(to, os.DirFS("../../../"+from)))
+		require.NoError(t, os.RemoveAll(filepath.Join(to, "node_modules")))
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	install := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--prefer-offline")

@@ -86,6 +86,7 @@ func TestExamples(t *testing.T) {
 		for name, test := range map[string]func(t *testing.T, p program){
 			"endpoint": keepsItsStockByDeliveries, "feed": keepsItsStockByTheFeed, "any_order": takesEventsInAnyOrder, "refusals": refusesWhatIsNotGenuine,
 			"either_secret": takesEitherSecret, "without_its_database": takesNothingWithoutItsDatabase,
+			"checkout": takesPayments,
 		} {
 			t.Run(p.name+"/"+name, func(t *testing.T) {
 				t.Parallel()

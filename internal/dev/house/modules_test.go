@@ -15,6 +15,7 @@ import (
 const importer = `package main
 
 import (
+	_ "` + module + `/client/checkout"
 	_ "` + module + `/fsm"
 	_ "` + module + `/idempotency"
 	_ "` + module + `/inbox"
@@ -53,11 +54,16 @@ func TestImporterDownloads(t *testing.T) {
 		return err
 	}))
 	require.Equal(t, []string{
-		"github.com/gowebpki/jcs", // idempotency
+		"github.com/apapsch/go-jsonmerge/v2",
+		"github.com/cenkalti/backoff/v5", // client
+		"github.com/google/uuid",         // client
+		"github.com/gowebpki/jcs",        // idempotency
 		"github.com/jackc/pgpassfile",
 		"github.com/jackc/pgservicefile",
-		"github.com/jackc/pgx/v5", // inbox
-		"github.com/looplab/fsm",  // fsm
+		"github.com/jackc/pgx/v5",                                  // inbox
+		"github.com/looplab/fsm",                                   // fsm
+		"github.com/oapi-codegen/runtime",                          // client
+		"github.com/standard-webhooks/standard-webhooks/libraries", // client
 		"golang.org/x/text",
 	}, downloaded)
 }

@@ -1,0 +1,11 @@
+export type * from "./api.js";
+export { newKey, Paylatch } from "./client.js";
+export type { AttemptCall, Call, Command, Entry, Feed, Raw } from "./client.js";
+export { NotGenuineError, parseEvent } from "./event.js";
+export type { AnyHeaders, Verifying } from "./event.js";
+export { toNode } from "./node.js";
+export type { NodeHandler, NodeRequest, NodeResponse } from "./node.js";
+export { ProblemError } from "./problem.js";
+export type { Sending } from "./send.js";
+export { createReceiver, createShop } from "./shop.js";
+export type { Handler, NewOrder, Receiver, Shop } from "./shop.js";
