@@ -32,7 +32,9 @@ func TestTrials(t *testing.T) {
 		if token == "" {
 			continue
 		}
-		require.False(t, redact.CardNumberIn(token), "%s: the API refuses card numbers", kind)
+		for _, published := range []string{token, trial.Decline, trial.Challenge} {
+			require.False(t, redact.CardNumberIn(published), "%s: the API refuses card numbers", kind)
+		}
 		params := map[string]string{"webhook_secret": "secret", "currency": trial.Currency, "store_currency": "EUR", "api_key": "key"}
 		maps.Copy(params, trial.Params)
 		p, err := provider.New(kind, kit.Settings{BaseURL: "http://127.0.0.1:1", Params: params})
@@ -47,7 +49,15 @@ func TestTrials(t *testing.T) {
 		if trial.Page != "" {
 			c.ReturnURL, c.Customer.Email, c.Customer.Name = "https://shop.example/paid", "customer@shop.example", "Test Customer"
 		}
-		require.NoError(t, p.Accepts(c), kind)
-		require.NoError(t, c.Fits(p.TokenKind(token)), kind)
+		for _, published := range []string{token, trial.Decline, trial.Challenge} {
+			if published == "" {
+				continue
+			}
+			if c.Token = published; published == trial.Challenge {
+				c.ReturnURL = "https://shop.example/paid"
+			}
+			require.NoError(t, p.Accepts(c), kind)
+			require.NoError(t, c.Fits(p.TokenKind(published)), kind)
+		}
 	}
 }

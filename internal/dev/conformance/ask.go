@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,20 +17,31 @@ import (
 
 // Ask is the options of the command line.
 type Ask struct {
-	URL           string        `name:"url" required:"" placeholder:"URL" help:"The provider's address, below which /v1 is: one that moves no real money for the tokens below."`
+	URL           string        `name:"url" xor:"provider" required:"" placeholder:"URL" help:"The address of a provider of the kind standard, below which /v1 is: one that moves no real money for the tokens below."`
 	APIKey        string        `name:"api-key" env:"PROVIDER_API_KEY" placeholder:"KEY" help:"What calls bear; without it no check of credentials runs."`
-	Listen        string        `placeholder:"HOST:PORT" help:"Where the provider's webhooks are taken for as long as the checks run; without it none is checked."`
+	Listen        string        `placeholder:"HOST:PORT" help:"Where the provider's webhooks are taken for as long as the checks run; without it none is checked. With --account and --webhook-wait, the default is the service's address."`
 	WebhookSecret string        `env:"PROVIDER_WEBHOOK_SECRET" placeholder:"whsec_…" help:"What the webhooks are signed with."`
-	TokenSuccess  string        `name:"token-success" default:"tok_success" help:"A payment method that pays (${default})."`
-	TokenDecline  string        `name:"token-decline" default:"tok_decline" help:"One that is declined (${default}); empty: there is none."`
-	TokenRedirect string        `name:"token-redirect" default:"tok_redirect" help:"One whose customer is led to a page (${default}); empty: there is none."`
-	Currency      string        `default:"EUR" help:"That of the charges (${default})."`
-	Wait          time.Duration `default:"30s" help:"How long a charge that is under way, and webhooks, are waited for (${default})."`
+	TokenSuccess  string        `name:"token-success" placeholder:"TOKEN" help:"A payment method that pays. Default: tok_success; with --account the method that the provider publishes for tests, or its page."`
+	TokenDecline  *string       `name:"token-decline" placeholder:"TOKEN" help:"A payment method that is declined; empty: there is none. Default: tok_decline; with --account the method that the provider publishes."`
+	TokenRedirect *string       `name:"token-redirect" placeholder:"TOKEN" help:"A payment method whose customer is led to a page; empty: there is none. Default: tok_redirect; with --account the method that the provider publishes."`
+	Currency      string        `placeholder:"CODE" help:"The currency of the charges. Default: EUR; with --account a currency that the provider supports."`
+	Wait          time.Duration `help:"How long a charge that is under way, and webhooks, are waited for. Default: 30s; with --account 5m, also for what a person does on a page."`
 	JSON          bool          `name:"json" help:"Print one JSON object instead of lines."`
 }
 
-// callTimeout bounds each call of the checks.
-const callTimeout = 10 * time.Second
+const (
+	// callTimeout bounds each call of the checks.
+	callTimeout = 10 * time.Second
+	defaultWait = 30 * time.Second
+)
+
+// given is the value of a flag that may be empty on purpose.
+func given(flag *string, other string) string {
+	if flag == nil {
+		return other
+	}
+	return *flag
+}
 
 // Print runs the checks and prints each as it ends. It returns an error if one has failed.
 func (c *Ask) Print(ctx context.Context, o Options, out io.Writer) error {
@@ -49,8 +61,8 @@ func (c *Ask) Print(ctx context.Context, o Options, out io.Writer) error {
 // Options returns the options of the checks; its errors are usage errors.
 func (c *Ask) Options(ctx context.Context, client *http.Client, now func() time.Time) (Options, error) {
 	o := Options{
-		URL: c.URL, APIKey: c.APIKey, Currency: c.Currency, Timeout: callTimeout, Wait: c.Wait, Client: client, Now: now,
-		Tokens: Tokens{Success: c.TokenSuccess, Decline: c.TokenDecline, Redirect: c.TokenRedirect},
+		URL: c.URL, APIKey: c.APIKey, Currency: cmp.Or(c.Currency, "EUR"), Timeout: callTimeout, Wait: cmp.Or(c.Wait, defaultWait), Client: client, Now: now,
+		Tokens: Tokens{Success: cmp.Or(c.TokenSuccess, "tok_success"), Decline: given(c.TokenDecline, "tok_decline"), Redirect: given(c.TokenRedirect, "tok_redirect")},
 	}
 	if u, err := url.Parse(c.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return o, errors.New("--url must be an http or https address")

@@ -1,4 +1,4 @@
-// Package imports imports past payments from a file of JSON lines. Later reports of the provider about them then find
+// Package imports reads past payments from a file of JSON lines. Later reports of the provider about them then find
 // an attempt.
 //
 //	line ─► parse ─► judge by the stored orders ─► one transaction a batch ─► judge again, under locks ─► write

@@ -39,6 +39,13 @@ func (p pair) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, e
 	return p.atOnce.Charge(ctx, ch)
 }
 
+func (p pair) Accepts(ch gateway.Charge) error {
+	if ch.Capture == payment.CaptureManual {
+		return p.Client.Accepts(ch)
+	}
+	return p.atOnce.Accepts(ch)
+}
+
 func (p pair) Complete(ctx context.Context, cp gateway.Completion) (gateway.Outcome, error) {
 	if cp.Capture == payment.CaptureManual {
 		return p.Client.Complete(ctx, cp)

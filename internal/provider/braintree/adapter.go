@@ -29,8 +29,10 @@ func Adapter() kit.Adapter {
 		},
 		Merchant:  kit.Merchant{Keys: []string{"merchant_id"}},
 		TestHosts: []string{"sandbox.braintreegateway.com"},
-		Trial:     kit.Trial{BaseURL: "https://api.sandbox.braintreegateway.com", Token: "fake-valid-nonce", Currency: "USD", Unannounced: true}, //nolint:gosec // a test token that everybody may use
-		Carries:   carries(), ProviderData: providerData(),
+		Trial: kit.Trial{ //nolint:gosec // test tokens that everybody may use (https://developer.paypal.com/braintree/docs/reference/general/testing)
+			BaseURL: "https://api.sandbox.braintreegateway.com", Token: "fake-valid-nonce", Decline: "fake-processor-declined-visa-nonce", Currency: "USD", Unannounced: true,
+		},
+		Carries: carries(), ProviderData: providerData(),
 		New:   func(s kit.Settings) (gateway.Provider, error) { return of(s) },
 		Books: func(s kit.Settings) (gateway.Books, error) { return of(s) },
 		Lag:   booksLag,

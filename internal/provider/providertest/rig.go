@@ -30,6 +30,7 @@ type rig struct {
 
 	transport *http.Transport
 	can       payment.Capabilities
+	base      string
 }
 
 func newRig(t *testing.T, s Suite) *rig {
@@ -44,7 +45,7 @@ func newRig(t *testing.T, s Suite) *rig {
 		server.Close()
 	})
 	p := s.New(t, server.URL, client)
-	return &rig{T: t, Provider: p, line: l, Suite: s, transport: transport, can: p.Capabilities()}
+	return &rig{T: t, Provider: p, line: l, Suite: s, transport: transport, can: p.Capabilities(), base: server.URL}
 }
 
 // now is a clock that stands still.

@@ -124,10 +124,18 @@ func Run(t *testing.T, s Suite) {
 		"later":                                           later,
 		"garbled":                                         garbled,
 		"elsewhere":                                       elsewhere,
+		"an account's conformance holds":                  accountHolds,
+		"an interrupt cleans up":                          accountStopped,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(newRig(t, s))
+		})
+	}
+	for _, f := range accountFaults() {
+		t.Run("an account's conformance names "+string(f.fault), func(t *testing.T) {
+			t.Parallel()
+			accountFails(newRig(t, s), f)
 		})
 	}
 }

@@ -32,8 +32,8 @@ func Adapter() kit.Adapter {
 	a, api := standard.Adapter(), kit.APIKey()
 	api.Optional = true
 	a.Keys, a.TestHosts = []webhooks.Key{{Name: "base_url"}, api}, nil
-	a.Merchant = kit.Merchant{}                     // it has no key for one
-	a.Trial = kit.Trial{Token: "tok_async_success"} //nolint:gosec // a test token that everybody may use
+	a.Merchant = kit.Merchant{}                                                                        // it has no key for one
+	a.Trial = kit.Trial{Token: "tok_async_success", Decline: "tok_decline", Challenge: "tok_redirect"} //nolint:gosec // test tokens that everybody may use
 	a.Carries = slices.Clone(a.Carries)
 	for i, m := range a.Carries {
 		if m.Member == "customer.billing_address" {

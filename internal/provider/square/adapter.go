@@ -24,8 +24,10 @@ func Adapter() kit.Adapter {
 			return of(s).seller(ctx)
 		}},
 		TestHosts: []string{"squareupsandbox.com"},
-		Trial:     kit.Trial{BaseURL: "https://connect.squareupsandbox.com", Token: "cnon:card-nonce-ok", Currency: "USD"}, //nolint:gosec // a test token that everybody may use
-		Carries:   carried(), ProviderData: allowed(),
+		Trial: kit.Trial{ //nolint:gosec // test tokens that everybody may use (https://developer.squareup.com/docs/devtools/sandbox/payments)
+			BaseURL: "https://connect.squareupsandbox.com", Token: "cnon:card-nonce-ok", Decline: "cnon:card-nonce-declined", Currency: "USD",
+		},
+		Carries: carried(), ProviderData: allowed(),
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},

@@ -24,7 +24,10 @@ func Adapter() kit.Adapter {
 		}},
 		TestKey: "api_key", TestForm: regexp.MustCompile(`^(sk|rk)_test_`),
 		Carries: carries(), ProviderData: providerData(), Further: further(),
-		Trial:      kit.Trial{Token: "pm_card_visa", Tunnel: "stripe listen --forward-to {endpoint}"}, //nolint:gosec // a test token that everybody may use
+		Trial: kit.Trial{ //nolint:gosec // test tokens that everybody may use (https://docs.stripe.com/testing)
+			Token: "pm_card_visa", Decline: "pm_card_visa_chargeDeclined", Challenge: "pm_card_authenticationRequired",
+			Tunnel: "stripe listen --forward-to {endpoint}",
+		},
 		SecondStep: "any object, such as `{}`, once Stripe.js has handled the next action: the payment is looked up, and confirmed if it waits for that; the details are not sent",
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil

@@ -93,6 +93,13 @@ func Provider(a config.Account, client *http.Client, now func() time.Time) (gate
 	return p, err
 }
 
+// Build returns an account as the service has it, but without the limits of its calls, and its verifier; nil if it can't take webhooks. It
+// calls no provider.
+func Build(a config.Account, client *http.Client, now func() time.Time) (gateway.Account, webhooks.Verifier, error) {
+	b, err := newBuilder(client, Watch{Now: now}).account(a)
+	return b.charged, b.receiving.Verifier, err
+}
+
 func settings(a config.Account, client *http.Client, now func() time.Time) kit.Settings {
 	return kit.Settings{BaseURL: a.BaseURL, Params: a.Credentials(), Client: client, Now: now, AwaitsCustomer: a.Expiry.AwaitingCustomer}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"net/netip"
 	"net/url"
 
@@ -62,6 +63,24 @@ func (a Account) ForTests() bool {
 	}
 	u, err := url.Parse(a.BaseURL)
 	return a.BaseURL == "" && adapter.TestByDefault || err == nil && adapter.ForTests(u.Hostname())
+}
+
+// CheckForTests returns why the account may be one of real money; nil for an account of a provider's test mode. The reason contains no
+// key.
+func (a Account) CheckForTests() error {
+	k := provider.Kinds()[a.Kind]
+	live := a.Live()
+	switch {
+	case live != nil && *live:
+		return fmt.Errorf("account %s: its key has the form of %s's live mode", a.Name, k.About.Name)
+	case a.ForTests(), a.Kind == "sandbox":
+		return nil
+	case a.Kind == "standard":
+		return fmt.Errorf("account %s: its base_url is not on this machine, and nothing else shows whether the provider moves real money; paylatch conformance --url checks such a provider", a.Name)
+	case k.Adapter.TestForm != nil:
+		return fmt.Errorf("account %s: neither its %s nor its base_url is of %s's test mode", a.Name, k.Adapter.TestKey, k.About.Name)
+	}
+	return fmt.Errorf("account %s: its base_url is not the address of %s's test mode", a.Name, k.About.Name)
 }
 
 // isWide reports whether the network is wider than the widest private ones, 10.0.0.0/8 and fc00::/7.

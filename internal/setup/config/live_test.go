@@ -157,3 +157,49 @@ func TestServeKeysOnly(t *testing.T) {
 		require.Contains(t, m[0], "set keys_only")
 	}
 }
+
+// TestCheckForTests: an account passes if its key or its address is of the provider's test mode, and its text never has the key.
+func TestCheckForTests(t *testing.T) {
+	t.Parallel()
+	const key = "51SecretPart"
+	for kind, tc := range map[string]struct{ live, test config.Account }{
+		"adyen":         {account("adyen", "https://x-checkout-live.adyenpayments.com/checkout"), account("adyen", "")},
+		"braintree":     {account("braintree", ""), account("braintree", "https://api.sandbox.braintreegateway.com")},
+		"checkout":      {account("checkout", "", "api_key", "sk_"+key), account("checkout", "", "api_key", "sk_sbox_"+key)},
+		"cloudpayments": {account("cloudpayments", "", "public_id", "pk_"+key), account("cloudpayments", "", "public_id", "test_api_"+key)},
+		"comgate":       {account("comgate", "", "test_payments", "false"), account("comgate", "", "test_payments", "true")},
+		"gocardless":    {account("gocardless", "", "api_key", "live_"+key), account("gocardless", "", "api_key", "sandbox_"+key)},
+		"gopay":         {account("gopay", ""), account("gopay", "https://gw.sandbox.gopay.com")},
+		"lemonsqueezy":  {account("lemonsqueezy", ""), account("lemonsqueezy", "", "test_payments", "true")},
+		"mollie":        {account("mollie", "", "api_key", "live_"+key), account("mollie", "", "api_key", "test_"+key)},
+		"paddle":        {account("paddle", "", "api_key", "pdl_live_"+key), account("paddle", "", "api_key", "pdl_sdbx_"+key)},
+		"paypal":        {account("paypal", ""), account("paypal", "https://api-m.sandbox.paypal.com")},
+		"razorpay":      {account("razorpay", "", "key_id", "rzp_live_"+key), account("razorpay", "", "key_id", "rzp_test_"+key)},
+		"robokassa":     {account("robokassa", "", "test_payments", ""), account("robokassa", "", "test_payments", "true")},
+		"sandbox":       {config.Account{}, account("sandbox", "http://127.0.0.1:9090")},
+		"square":        {account("square", "https://connect.squareup.com"), account("square", "https://connect.squareupsandbox.com")},
+		"standard":      {account("standard", "https://pay.example"), account("standard", "http://127.0.0.1:9090")},
+		"stripe":        {account("stripe", "", "api_key", "rk_live_"+key), account("stripe", "", "api_key", "rk_test_"+key)},
+		"tbank":         {account("tbank", "", "terminal_key", "1321054611234"), account("tbank", "", "terminal_key", "1321054611234DEMO")},
+		"yookassa":      {account("yookassa", "", "api_key", "live_"+key), account("yookassa", "", "api_key", "test_"+key)},
+	} {
+		require.NoError(t, tc.test.CheckForTests(), kind)
+		if kind == "sandbox" {
+			continue
+		}
+		err := tc.live.CheckForTests()
+		require.ErrorContains(t, err, "account a: ", kind)
+		require.NotContains(t, err.Error(), key, kind)
+	}
+	err := account("stripe", "http://127.0.0.1:1", "api_key", "sk_live_"+key).CheckForTests()
+	require.ErrorContains(t, err, "live mode", "whatever its address")
+}
+
+func account(kind, baseURL string, keys ...string) config.Account {
+	a := config.NewAccount("a", kind)
+	a.BaseURL, a.Fields = baseURL, map[string]config.Secret{}
+	for i := 0; i < len(keys); i += 2 {
+		a.Fields[keys[i]] = config.Secret(keys[i+1])
+	}
+	return a
+}

@@ -301,6 +301,11 @@ export interface Attempt {
     created_at: string;
     updated_at: string;
     finalized_at: string | null;
+    /**
+     * The provider's own review of the payment, such as Stripe Radar's; null without a review. `open`: a person at the provider or the
+     * shop decides there, and the money may be taken or held meanwhile. A closed review stays closed. A change raises the version.
+     */
+    review: "open" | "approved" | "declined";
 }
 export interface SavedPaymentMethod {
     /** The token for a later pay request with `stored`, for the same customer. */
@@ -310,6 +315,12 @@ export interface SavedPaymentMethod {
     display: string;
     /** The last month in which the payment method is valid, as YYYY-MM; null if not known. */
     expires: string | null;
+    /**
+     * The time at which the provider removed the payment method; null while it can be charged. Don't offer a removed one. This and
+     * the provider's changes of the other members do not raise the version: `payment_method.updated` and `payment_method.removed`
+     * tell of them.
+     */
+    removed_at: string | null;
 }
 /**
  * The action that the customer must take. `redirect`: go to `url`. `post_form`: go to `url` by a form with `fields`. `sdk`: continue
@@ -349,8 +360,8 @@ export interface Event {
     /**
      * `payment_attempt.authorized`, `payment_attempt.succeeded`, `payment_attempt.failed`, `payment_attempt.updated`, `order.paid`,
      * `order.cancelled`, `refund.succeeded`, `refund.failed`, `dispute.opened`, `dispute.updated`, `dispute.won`, `dispute.lost`,
-     * `discrepancy.opened`, `discrepancy.resolved`, `settlement.recorded`, `payout.paid` or `payout.failed`. Ignore types that you don't
-     * know.
+     * `discrepancy.opened`, `discrepancy.resolved`, `settlement.recorded`, `payout.paid`, `payout.failed`, `payment_method.updated` or
+     * `payment_method.removed`. Ignore types that you don't know.
      */
     type: string;
     created_at: string;
