@@ -70,7 +70,7 @@ func (p *Payment) Make(ctx context.Context) error {
 		return err
 	}
 	p.refusedBefore = p.refused(ctx)
-	order := "init-" + p.Now().UTC().Format("20060102-150405")
+	order := "init-" + p.Now().UTC().Format("20060102-150405.000") // a new order for each try
 	cmd := client.Command{Key: order + "-order", OnBehalfOf: shopper}
 	if _, err := p.client.CreateOrder(ctx, api.CreateOrder{OrderID: &order, Amount: p.Money.Minor, Currency: string(p.Money.Currency)}, cmd); err != nil {
 		return p.unmade(ctx, err)
