@@ -17,6 +17,7 @@ import (
 func Served() map[string][]string {
 	const insert, update, remove = "INSERT", "UPDATE", "DELETE"
 	return map[string][]string{
+		"account_entries":     {insert, update},
 		"account_merchants":   {insert, update},
 		"account_webhooks":    {insert, update},
 		"api_keys":            {insert, update, remove},

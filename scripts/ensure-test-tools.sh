@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs by apt the programs without which some tests are skipped: a browser, Node, curl, promtool. Without apt, or the right to use it, it
+# Installs by apt the programs without which some tests are skipped: a browser, Node, curl, promtool, hledger. Without apt, or the right to use it, it
 # prints what to install, and the tests report that they are skipped.
 set -euo pipefail
 
@@ -10,6 +10,7 @@ packages=()
 missing node && packages+=(nodejs)
 missing curl && packages+=(curl)
 missing promtool && packages+=(prometheus)
+missing hledger && packages+=(hledger)
 ((${#packages[@]})) || exit 0
 
 sudo=()

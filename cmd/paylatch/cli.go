@@ -16,7 +16,7 @@ import (
 // cli is the command line: a field a command.
 type cli struct {
 	Config  string           `help:"Read the configuration from this file. Default: $$PAYLATCH_CONFIG, or paylatch.yaml if it exists." placeholder:"FILE"`
-	Cell    int              `help:"Act in this cell. Default: the cell of the account or id in the command, or else cell 0; migrate, verify and doctor act in all cells." placeholder:"NUMBER" default:"-1"`
+	Cell    int              `help:"Act in this cell. Default: the cell of the account or id in the command, or else cell 0; migrate, verify, doctor and journal act in all cells." placeholder:"NUMBER" default:"-1"`
 	Version kong.VersionFlag `help:"Print the version."`
 
 	Init        initCmd        `cmd:"" help:"Write the configuration of a provider's test account, and make a first test payment."`
@@ -29,6 +29,7 @@ type cli struct {
 	Erase       eraseCmd       `cmd:"" help:"Erase a customer's name from all their payments; amounts stay. Exit code 1 if an order or command is still under way."`
 	Backfill    backfillCmd    `cmd:"" help:"Import the events that a provider lists for an account, after an outage or a time with a wrong secret."`
 	Reconcile   reconcileCmd   `cmd:"" help:"Compare a period of an account with its provider's books. Exit code 1 if something could not be compared."`
+	Journal     journalCmd     `cmd:"" help:"Write a month as a double-entry journal: payments, fees and payouts."`
 	Token       tokenCmd       `cmd:"" help:"Print a token."`
 	Key         keyCmd         `cmd:"" help:"Create, list and revoke API keys."`
 	Attempt     attemptCmd     `cmd:"" help:"Show payment attempts and look them up at their provider."`

@@ -17,7 +17,7 @@ import (
 // an address of this machine the browser sends its cookie without TLS.
 func (in *instance) newConsole(d cells.BackOffice, found *finder.Service, label string, dev bool) http.Handler {
 	all := lists.New(in.of.lists(in.store))
-	o := console.Options{Support: d.Support, Finder: found, Jobs: d.Jobs, Worklist: d.Worklist, Overview: d.Overview, Requests: d.Requests, Payments: d.Payments, Endpoints: d.Endpoints, Disputes: all, Lists: all, Customers: all, Dashboard: in.cfg.PaymentPage, SignIn: console.EntranceOptions{
+	o := console.Options{Support: d.Support, Finder: found, Jobs: d.Jobs, Worklist: d.Worklist, Overview: d.Overview, Requests: d.Requests, Payments: d.Payments, Endpoints: d.Endpoints, Disputes: all, Lists: all, Books: all, Months: in.of.months(in.store), Customers: all, Dashboard: in.cfg.PaymentPage, SignIn: console.EntranceOptions{
 		AuditLog: d.Support, Store: in.of.stores[payment.OnlyCell].Sessions(), Cells: in.of.cfg.Choice(), Cell: label, Log: in.log, Now: now,
 		Refused: in.refused, SignedOut: in.access.SignedOut, Seen: api.SubjectSeen,
 		Waiting:     func(ctx context.Context, chosen string) (int64, error) { return in.of.desks.Waiting(ctx, chosen) },

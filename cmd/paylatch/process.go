@@ -15,6 +15,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/backoffice/finder"
 	"github.com/paylatch/paylatch/internal/backoffice/lists"
+	"github.com/paylatch/paylatch/internal/ledger/journal"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/metrics"
 	"github.com/paylatch/paylatch/internal/platform/server"
@@ -134,6 +135,18 @@ func (p *process) lists(own *postgres.Store) lists.Store {
 	all := lists.Union{Of: func(account string) lists.Store { return p.stores[p.cfg.CellOf(account)].Lists() }}
 	for _, n := range p.cfg.Numbers() {
 		all.Stores = append(all.Stores, p.stores[n].Lists())
+	}
+	return all
+}
+
+// months sums months up, as lists reads lists.
+func (p *process) months(own *postgres.Store) journal.Closing {
+	if len(p.cfg.Cells) == 0 {
+		return journal.Closing{Stores: []journal.Store{own.Journal()}}
+	}
+	var all journal.Closing
+	for _, n := range p.cfg.Numbers() {
+		all.Stores = append(all.Stores, p.stores[n].Journal())
 	}
 	return all
 }

@@ -42,6 +42,8 @@ func New(o Options) http.Handler {
 		"/support/events/{id}/reveal":         (*visit).askReveal,
 		"/support/events/{id}/replay":         (*visit).askReplay,
 		"/support/disputes":                   (*visit).showDisputes,
+		monthPath:                             (*visit).showMonth,
+		entriesPath:                           (*visit).showEntries,
 		"/support/endpoints":                  (*visit).showEndpoints,
 		"/support/endpoints/{name}":           ofOne("Endpoint", (*visit).showEndpoint),
 		"/support/endpoints/{name}/test":      ofOne(testTitle, (*visit).askTest),

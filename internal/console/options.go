@@ -54,6 +54,8 @@ type Options struct {
 	// first capture; empty without one.
 	Dashboard func(account, payment, capture string) string
 	Lists     ListReader
+	Months    Months
+	Books     Books
 	// SignIn configures how staff signs in.
 	SignIn EntranceOptions
 }

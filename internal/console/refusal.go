@@ -55,6 +55,7 @@ func refusalRows() []refusalRow {
 		{payment.ErrForbidden, 403, "Your role does not allow this."},
 		{payment.ErrAttemptNotFound, 404, "There is no such payment."},
 		{payment.ErrOrderNotFound, 404, "There is no such order."},
+		{payment.ErrPayoutNotFound, 404, "There is no such payout."},
 		{payment.ErrEventNotFound, 404, "There is no such webhook."},
 		{payment.ErrEventUnreadable, 409, "This version can't read what is stored of the webhook. Compare its bytes with the provider's dashboard."},
 		{payment.ErrDiscrepancyNotFound, 404, "There is no such entry in the worklist."},

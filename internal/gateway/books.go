@@ -17,8 +17,8 @@ type Books interface {
 	// Entries passes the entries of a span to take, in any order, page by page, until take returns an error. Entries
 	// then returns that error. It leaves out no entry of a payment in the span. An entry may be passed more than once:
 	// by two spans that meet at its time, by a later span in which the provider has changed it, and, with its payout, by
-	// the span of the payout. It leaves out entries without a payment (payouts, fees of the account), and entries of an
-	// unfamiliar type. An unreadable entry hides no other entry: all others are passed, and then the error wraps
+	// the span of the payout. It leaves out payouts, and entries of an unfamiliar type; entries of the account (fees,
+	// reserves, transfers) may be passed, see Entry.Own. An unreadable entry hides no other entry: all others are passed, and then the error wraps
 	// ErrUnreadable. After any other error the span must be read again.
 	Entries(ctx context.Context, in Span, take func(Entry) error) error
 }
@@ -65,10 +65,12 @@ func (s Span) Split(length time.Duration) (parts []Span) {
 	return parts
 }
 
-// Entry is the record of one money movement of a payment in a provider's books.
+// Entry is the record of one money movement of a payment in a provider's books, or of the account itself.
 type Entry struct {
 	// ID is the provider's id of the entry; an account has it once.
 	ID string
+	// Own is set on an entry of the account, which is about no payment. It has a Net, and of Movement only the time.
+	Own payment.EntryKind
 	// Payment is the canonical id of the payment, as in a Report. References are its other names, with our attempt's id
 	// where the provider carries it.
 	Payment    string

@@ -1,7 +1,6 @@
 package payment
 
 import (
-	"crypto/sha256"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,13 +36,8 @@ type SettlementID uuid.UUID
 // String returns the canonical form, 36 characters.
 func (id SettlementID) String() string { return uuid.UUID(id).String() }
 
-// ID is the id of the settlement, a version 8 UUID. The storage computes it, too.
-func (s Settlement) ID() SettlementID {
-	sum := sha256.Sum256([]byte(s.Account + " " + s.EntryID))
-	id := SettlementID(sum[:16])
-	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
-	return id
-}
+// ID is the id of the settlement.
+func (s Settlement) ID() SettlementID { return settlementID(s.Account, s.EntryID) }
 
 // BookedAt is the provider's time of the entry, or the time at which it was recorded. It never changes.
 func (s Settlement) BookedAt() time.Time {

@@ -26,7 +26,7 @@ var (
 	// sameNames are fields of the same names, of values that are no stored attempt.
 	sameNames = map[string][]string{
 		"../engine/commands/decision.go": {"c.State"}, "../ledger/verify/replay.go": {"a.State"}, "../dev/sandbox/page.go": {"data.State"},
-		"../console/customer.go": {"t.Refunded"}, "../console/bar.go": {"bar.Captured", "bar.Refunded", "bar.Disputed"},
+		"../console/customer.go": {"t.Refunded"}, "../ledger/journal/sums.go": {"s.Captured", "s.Refunded"}, "../console/bar.go": {"bar.Captured", "bar.Refunded", "bar.Disputed"},
 	}
 )
 

@@ -13,13 +13,17 @@ func movementsFromRows(rows []*dbsqlc.MoneyMovements) map[payment.AttemptID][]pa
 	all := map[payment.AttemptID][]payment.Movement{}
 	for _, r := range rows {
 		id := payment.AttemptID(r.AttemptID)
-		all[id] = append(all[id], payment.Movement{
-			Number: int(r.Number), Kind: payment.MovementKind(r.Kind), Source: payment.MovementSource(r.Source), Payment: r.Payment, ProviderID: r.ProviderID, Dispute: r.Dispute,
-			Money: payment.Money{Minor: r.Amount, Currency: payment.Currency(r.Currency)},
-			Cause: payment.Cause{Kind: payment.CauseKind(r.Cause), ID: r.CauseID}, At: orZero(r.At), RecordedAt: r.RecordedAt,
-		})
+		all[id] = append(all[id], movementFromRow(r))
 	}
 	return all
+}
+
+func movementFromRow(r *dbsqlc.MoneyMovements) payment.Movement {
+	return payment.Movement{
+		Number: int(r.Number), Kind: payment.MovementKind(r.Kind), Source: payment.MovementSource(r.Source), Payment: r.Payment, ProviderID: r.ProviderID, Dispute: r.Dispute,
+		Money: payment.Money{Minor: r.Amount, Currency: payment.Currency(r.Currency)},
+		Cause: payment.Cause{Kind: payment.CauseKind(r.Cause), ID: r.CauseID}, At: orZero(r.At), RecordedAt: r.RecordedAt,
+	}
 }
 
 // movementsInsertParams are the new movements of attempts. The list may be empty.

@@ -65,3 +65,33 @@ func countedPayout(row *dbsqlc.Payouts, entries, explained int64) payment.Payout
 	p.Entries, p.Explained = entries, explained
 	return p
 }
+
+// accountEntriesSaveParams are entries that belong to no recorded payment.
+func accountEntriesSaveParams(all []payment.AccountEntry) *dbsqlc.AccountEntriesSaveParams {
+	p := newParams[dbsqlc.AccountEntriesSaveParams](len(all))
+	for _, e := range all {
+		fee, balance := amountText(e.Fee, "")
+		net, balance := amountText(e.Net, balance)
+		p.Accounts, p.EntryIds, p.Kinds = append(p.Accounts, e.Account), append(p.EntryIds, e.EntryID), append(p.Kinds, e.Kind)
+		p.Payments = append(p.Payments, e.Payment)
+		p.Amounts, p.Currencies = append(p.Amounts, e.Money.Minor), append(p.Currencies, string(e.Money.Currency))
+		p.Fees, p.Nets, p.BalanceCurrencies = append(p.Fees, fee), append(p.Nets, net), append(p.BalanceCurrencies, balance)
+		p.PayoutIds, p.Ats = append(p.PayoutIds, e.PayoutID), append(p.Ats, e.At)
+		p.RecordedAt = e.RecordedAt
+	}
+	return p
+}
+
+func accountEntryFromRow(r *dbsqlc.AccountEntries) payment.AccountEntry {
+	e := payment.AccountEntry{
+		Account: r.Account, EntryID: r.EntryID, Kind: r.Kind, Payment: r.Payment, Money: payment.Money{Minor: r.Amount, Currency: payment.Currency(r.Currency)},
+		PayoutID: r.PayoutID, At: orZero(r.At), RecordedAt: r.RecordedAt,
+	}
+	if r.Fee != nil {
+		e.Fee = &payment.Money{Minor: *r.Fee, Currency: payment.Currency(r.BalanceCurrency)}
+	}
+	if r.Net != nil {
+		e.Net = &payment.Money{Minor: *r.Net, Currency: payment.Currency(r.BalanceCurrency)}
+	}
+	return e
+}

@@ -37,6 +37,19 @@ func (s *Store) SettlementsSave(ctx context.Context, all []payment.Settlement, p
 	})
 }
 
+// AccountEntriesSave implements reconcile.Store.
+func (s *Store) AccountEntriesSave(ctx context.Context, all []payment.AccountEntry, payouts []payment.Payout) error {
+	return s.inTx(ctx, func(ctx context.Context, tx *txn) error {
+		if _, err := tx.payoutsInsert(ctx, payouts); err != nil {
+			return err
+		}
+		if err := tx.q.AccountEntriesSave(ctx, tx, accountEntriesSaveParams(all)); err != nil {
+			return fmt.Errorf("insert %d entries without a payment: %w", len(all), err)
+		}
+		return nil
+	})
+}
+
 // payoutsInsert inserts the payouts of an account that are missing, and returns the ids of all by their names at the provider.
 func (t *txn) payoutsInsert(ctx context.Context, all []payment.Payout) (map[string]payment.PayoutID, error) {
 	if len(all) == 0 {

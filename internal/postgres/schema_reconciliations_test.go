@@ -10,7 +10,10 @@ func reconciliationPromises() []promise {
 	paid := func(changes string) string {
 		return another("payouts", `{"payout_id": ":f2", "provider_payout_id": "po_2"`+changes+`}`)
 	}
-	const set = `UPDATE settlements SET `
+	entered := func(changes string) string {
+		return another("account_entries", `{"entry_id": "e2"`+changes+`}`)
+	}
+	const set, fill = `UPDATE settlements SET `, `UPDATE account_entries SET `
 	return []promise{
 		{
 			name: "a payout's id is taken once", breaks: paid(`, "payout_id": ":f1"`),
@@ -67,6 +70,26 @@ func reconciliationPromises() []promise {
 		{
 			name: "a fee has a currency", breaks: settled(`, "fee": 5`),
 			code: check, constraint: "settlements_balance", allowed: settled(`, "fee": 5, "balance_currency": "EUR"`),
+		},
+		{
+			name: "an entry without a payment is one row", breaks: entered(`, "entry_id": "e1"`),
+			code: unique, constraint: "account_entries_once", allowed: entered(`, "entry_id": "e1", "account": "other"`),
+		},
+		{
+			name: "an entry without a payment has a name", breaks: entered(`, "entry_id": ""`),
+			code: check, constraint: "account_entries_named", allowed: entered(""),
+		},
+		{
+			name: "an entry without a payment is of a known kind", breaks: entered(`, "kind": "tip"`),
+			code: check, constraint: "account_entries_kind_known", allowed: entered(`, "kind": "reserve"`),
+		},
+		{
+			name: "the fee of an entry without a payment has a currency", breaks: entered(`, "fee": 5`),
+			code: check, constraint: "account_entries_balance", allowed: entered(`, "fee": 5, "balance_currency": "EUR"`),
+		},
+		{
+			name: "of an entry without a payment only the payout is filled", breaks: fill + `payout_id = 'po_1', net = 5, balance_currency = 'EUR'`,
+			code: violated, constraint: "settlements_fixed", allowed: fill + `payout_id = 'po_1'`,
 		},
 		{
 			name: "an empty payout is filled", breaks: set + `payout_id = 'po_1', net = 5, balance_currency = 'EUR'`,

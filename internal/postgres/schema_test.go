@@ -142,6 +142,8 @@ INSERT INTO search_payments VALUES (':a1', 'o1', '2026-01-01', 1000, 'EUR', now(
 INSERT INTO pay_holds (account, held_at, since, reason) VALUES ('acc', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 'mark_behind');
 INSERT INTO settlements (account, entry_id, order_id, attempt_id, kind, movement_id, payment, amount, currency, balance_currency, payout_id, recorded_at)
 	VALUES ('acc', 'e1', 'o1', ':a1', 'capture', '', 'pp-1', 500, 'EUR', '', '', now());
+INSERT INTO account_entries (account, entry_id, kind, payment, amount, currency, balance_currency, payout_id, recorded_at)
+	VALUES ('acc', 'e1', 'fee', '', 0, '', '', '', now());
 INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, verdict, received_at)
 	VALUES (':e1', 'acc', 'evt_1', false, 'paid', 'succeeded', '\x01', '{}', '{}', 'applied', now());
 INSERT INTO data_keys VALUES (':e1', '2026-01-01', decode(repeat('00', 60), 'hex'), now());

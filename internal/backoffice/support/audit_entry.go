@@ -38,6 +38,8 @@ const (
 	StoppedJob        Action = "job.stop"
 	Refunded          Action = "createRefund" // by the API's call or the console alike
 	ViewedDisputes    Action = "listDisputes.view"
+	ViewedMonth       Action = "month.view"
+	ViewedSettlements Action = "listSettlements.view"
 	ViewedOverview    Action = "overview.view"
 	ViewedEndpoints   Action = "listEndpoints.view"
 	ViewedDeliveries  Action = "listDeliveries.view"

@@ -17,7 +17,7 @@ func everyPage() []string {
 	return []string{
 		"/support", "/support?q=A-1", "/support/today", "/support/", "/support/attempts/" + id, "/support/attempts/" + id + "/recheck", "/support/attempts/" + id + "/refund",
 		"/support/orders?id=A-1", "/support/events/" + id, "/support/events/" + id + "/reveal", "/support/events/" + id + "/replay",
-		"/support/discrepancies", "/support/discrepancies/" + id + "/resolve", "/support/audit", "/support/disputes", "/support/no/such/page",
+		"/support/discrepancies", "/support/discrepancies/" + id + "/resolve", "/support/audit", "/support/disputes", "/support/month", "/support/entries", "/support/no/such/page",
 		"/support/endpoints", "/support/endpoints/shop", "/support/endpoints/shop/test", "/support/endpoints/shop/redeliver",
 	}
 }

@@ -34,13 +34,19 @@ func (j *job) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var found, unknown []gateway.Entry
+	var found, unknown, own []gateway.Entry
 	for _, e := range entries {
-		if _, known := of[e.ID]; known {
+		switch _, known := of[e.ID]; {
+		case e.Own != "":
+			own = append(own, e)
+		case known:
 			found = append(found, e)
-		} else {
+		default:
 			unknown = append(unknown, e)
 		}
+	}
+	if err := j.keep(ctx, slices.Concat(own, unknown)); err != nil {
+		return err
 	}
 	attempts, err := j.recorded(ctx, found, of)
 	if err != nil {
@@ -108,7 +114,7 @@ func (j *job) settle(ctx context.Context, entries []gateway.Entry, of map[string
 	if len(entries) == 0 {
 		return nil
 	}
-	all, payouts := map[string]payment.Settlement{}, map[string]payment.Payout{}
+	all := map[string]payment.Settlement{}
 	for _, e := range entries {
 		a := attempts[of[e.ID]]
 		s := payment.Settlement{
@@ -120,12 +126,32 @@ func (j *job) settle(ctx context.Context, entries []gateway.Entry, of map[string
 			s = was
 		}
 		all[e.ID] = s
-		if _, named := payouts[e.Payout]; !named && e.Payout != "" {
-			payouts[e.Payout] = j.payout(payment.PayoutReport{ProviderID: e.Payout})
-		}
 	}
-	if err := j.Store.SettlementsSave(ctx, slices.Collect(maps.Values(all)), slices.Collect(maps.Values(payouts))); err != nil {
+	if err := j.Store.SettlementsSave(ctx, slices.Collect(maps.Values(all)), j.named(entries)); err != nil {
 		return fmt.Errorf("keep %d settlements: %w", len(all), err)
+	}
+	return nil
+}
+
+// keep keeps the entries that belong to no recorded payment, so that the month's journal has all of the books.
+func (j *job) keep(ctx context.Context, entries []gateway.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	all := map[string]payment.AccountEntry{}
+	for _, e := range entries {
+		one := payment.AccountEntry{
+			Account: j.Account, EntryID: e.ID, Kind: cmp.Or(string(e.Own), string(e.Movement.Kind)), Payment: e.Payment, Money: e.Movement.Money,
+			Fee: e.Fee, Net: e.Net, PayoutID: e.Payout, At: e.Movement.At, RecordedAt: j.Now(),
+		}
+		if was, twice := all[e.ID]; twice {
+			was.PayoutID = cmp.Or(was.PayoutID, one.PayoutID)
+			one = was
+		}
+		all[e.ID] = one
+	}
+	if err := j.Store.AccountEntriesSave(ctx, slices.Collect(maps.Values(all)), j.named(entries)); err != nil {
+		return fmt.Errorf("keep %d entries without a payment: %w", len(all), err)
 	}
 	return nil
 }

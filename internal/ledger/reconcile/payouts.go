@@ -18,6 +18,18 @@ func (j *job) payout(r payment.PayoutReport) payment.Payout {
 	return payment.Payout{ID: payment.PayoutID(j.Cell.NewID()), PayoutReport: r, CreatedAt: j.Now()}
 }
 
+// named are the payouts that entries name, each once.
+func (j *job) named(entries []gateway.Entry) (all []payment.Payout) {
+	seen := map[string]bool{"": true}
+	for _, e := range entries {
+		if !seen[e.Payout] {
+			seen[e.Payout] = true
+			all = append(all, j.payout(payment.PayoutReport{ProviderID: e.Payout}))
+		}
+	}
+	return all
+}
+
 // payouts keeps the payouts that the provider lists. It runs after the entries, so that a payout that has ended is published with
 // its settlements counted. A run over a file reads none.
 func (j *job) payouts(ctx context.Context) error {

@@ -43,6 +43,9 @@ type Store interface {
 	// SettlementsSave inserts new settlements, fills in empty payouts, and publishes the new settlements. It first inserts the payouts
 	// that it does not have.
 	SettlementsSave(ctx context.Context, all []payment.Settlement, payouts []payment.Payout) error
+	// AccountEntriesSave inserts new entries that belong to no recorded payment, and fills in empty payouts. It first inserts the
+	// payouts that it does not have.
+	AccountEntriesSave(ctx context.Context, all []payment.AccountEntry, payouts []payment.Payout) error
 	// PayoutsSave applies the reports of payouts of an account, and publishes their changes. It first inserts the payouts that it does
 	// not have.
 	PayoutsSave(ctx context.Context, told []payment.Payout) error
@@ -94,7 +97,7 @@ const Alive = 15 * time.Minute
 
 // Count has the results of the entries of a run, and of the attempts without an entry.
 type Count struct {
-	// Entries is the number of read entries. Each is counted in one of the next five fields, or is outside of the span.
+	// Entries is the number of read entries about payments. Each is counted in one of the next five fields, or is outside of the span.
 	Entries int `json:"entries"`
 	// Agreed were recorded so, LookedUp after a lookup of their payment, Applied after they were applied.
 	Agreed   int `json:"agreed"`

@@ -214,10 +214,16 @@ func passedOn(err error) bool {
 // take gathers an entry. An entry of a file may be outside of the span.
 func (j *job) take(ctx context.Context, e gateway.Entry) error {
 	e = keepable(e)
-	j.run.Count.Entries++
 	wide := gateway.Span{From: j.Span.From.Add(-margin), To: j.Span.To.Add(margin)}
-	if at := e.Movement.At; j.File != nil && !at.IsZero() && !wide.Has(at) {
-		j.run.Count.Outside++
+	at := e.Movement.At
+	outside := j.File != nil && !at.IsZero() && !wide.Has(at)
+	if e.Own == "" {
+		j.run.Count.Entries++
+		if outside {
+			j.run.Count.Outside++
+		}
+	}
+	if outside {
 		return nil
 	}
 	if j.batch = append(j.batch, e); len(j.batch) < batchSize {

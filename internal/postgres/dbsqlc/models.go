@@ -205,6 +205,24 @@ func AllRefundStatusValues() []RefundStatus {
 	}
 }
 
+// Entries of the providers' books that belong to no payment recorded here: payments of other systems, lost payments, fees of the account, reserves, transfers. An entry whose payment is recorded later is also a row of settlements, which then counts instead.
+type AccountEntries struct {
+	Account string
+	EntryID string
+	Kind    string
+	Payment string
+	Amount  int64
+	// Empty, with the amount 0, where no amount of a movement is stated.
+	Currency        string
+	Fee             *int64
+	Net             *int64
+	BalanceCurrency string
+	// Empty before the payout. It is filled once; nothing else changes.
+	PayoutID   string
+	At         *time.Time
+	RecordedAt time.Time
+}
+
 // The merchants that were behind each account. The one with the latest since is behind it now. It is replaced only while no payment of another one is open.
 type AccountMerchants struct {
 	Account string

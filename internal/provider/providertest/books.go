@@ -140,6 +140,9 @@ func bookNames(t *testing.T, s BooksSuite) {
 		l := newList(t, b.Fake, s.Aside, b.Span, b.Entries)
 		p := s.Provider(t, l.base, l.client)
 		for _, e := range b.Entries {
+			if e.Own != "" {
+				continue
+			}
 			o, err := p.Lookup(t.Context(), e.Payment)
 			require.NoError(t, err, e.ID)
 			require.Equal(t, o.ProviderPaymentID, e.Payment, e.ID)
@@ -149,6 +152,9 @@ func bookNames(t *testing.T, s BooksSuite) {
 	}
 	compared = 0
 	for _, e := range b.Entries {
+		if e.Own != "" {
+			continue
+		}
 		compared += requireNamed(t, e, reportsOf(b.Webhooks, e.Payment))
 	}
 	require.True(t, compared > 0 || len(b.Webhooks) == 0, "no movement of an entry is in a webhook")

@@ -102,8 +102,8 @@ func automatic(p stripe.Payout) ([]string, error) {
 
 var errSourceless = errors.New("it has no source of its type")
 
-// entriesOf returns the entry of a balance transaction, according to its type. It returns no entry if the transaction
-// moves no payment's money (https://docs.stripe.com/reports/balance-transaction-types). The amount is the source's
+// entriesOf returns the entry of a balance transaction, according to its type. It returns no entry of a payout, and of an unfamiliar
+// type (https://docs.stripe.com/reports/balance-transaction-types). The amount is the source's
 // amount, because the transaction's own amount is in the balance's currency.
 func entriesOf(b stripe.BalanceTransaction) ([]gateway.Entry, error) {
 	if b.ID == "" || b.Created <= 0 {
@@ -122,8 +122,11 @@ func entriesOf(b stripe.BalanceTransaction) ([]gateway.Entry, error) {
 		err = refunded(&e, source.Refund, b.Amount)
 	case stripe.BalanceTransactionTypeAdjustment:
 		err = disputed(&e, source.Dispute, b)
+		e.Own = ownKind(b)
+	default:
+		e.Own = ownKind(b)
 	}
-	if err != nil || e.Movement.Kind == "" {
+	if err != nil || e.Movement.Kind == "" && e.Own == "" {
 		return nil, err
 	}
 	e.Movement.At = time.Unix(b.Created, 0).UTC()
@@ -131,6 +134,31 @@ func entriesOf(b stripe.BalanceTransaction) ([]gateway.Entry, error) {
 		e.Net, err = signed(b.Net, b.Currency)
 	}
 	return []gateway.Entry{e}, err
+}
+
+// ownKind is the kind of a transaction of the account, which is about no payment; empty for any other, and for payouts, which are listed
+// beside the entries.
+func ownKind(b stripe.BalanceTransaction) payment.EntryKind {
+	switch b.Type { //nolint:exhaustive // the other types are of payments, or unfamiliar
+	case stripe.BalanceTransactionTypeStripeFee, stripe.BalanceTransactionTypeStripeFxFee, stripe.BalanceTransactionTypeTaxFee:
+		return payment.EntryFee
+	case stripe.BalanceTransactionTypeReserveTransaction, stripe.BalanceTransactionTypeReservedFunds, stripe.BalanceTransactionTypeReserveHold,
+		stripe.BalanceTransactionTypeReserveRelease, stripe.BalanceTransactionTypePaymentNetworkReserveHold,
+		stripe.BalanceTransactionTypePaymentNetworkReserveRelease, stripe.BalanceTransactionTypePayoutMinimumBalanceHold,
+		stripe.BalanceTransactionTypePayoutMinimumBalanceRelease:
+		return payment.EntryReserve
+	case stripe.BalanceTransactionTypeTransfer, stripe.BalanceTransactionTypeTransferCancel, stripe.BalanceTransactionTypeTransferFailure,
+		stripe.BalanceTransactionTypeTransferRefund, stripe.BalanceTransactionTypeConnectCollectionTransfer:
+		return payment.EntryTransfer
+	case stripe.BalanceTransactionTypeAdjustment:
+		if b.Source == nil || b.Source.Dispute == nil {
+			return payment.EntryAdjustment
+		}
+	case stripe.BalanceTransactionTypeTopup, stripe.BalanceTransactionTypeTopupReversal, stripe.BalanceTransactionTypeApplicationFee,
+		stripe.BalanceTransactionTypeApplicationFeeRefund:
+		return payment.EntryAdjustment
+	}
+	return ""
 }
 
 // charged fills in the capture of a charge. The amount is the charge's total captured amount, like the payment intent's

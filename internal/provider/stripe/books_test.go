@@ -3,8 +3,10 @@ package stripe_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +31,11 @@ func euros(minor int64) *payment.Money { return &payment.Money{Minor: minor, Cur
 
 func captured(id, intent string, amount int) object {
 	return sourced("charge", id, intent, amount, object{"amount_captured": amount, "captured": true, "status": "succeeded"})
+}
+
+// ownEntry returns the entry of a transaction of the account.
+func ownEntry(id string, kind payment.EntryKind, net int64, second int) gateway.Entry {
+	return gateway.Entry{ID: id, Own: kind, Movement: payment.MovementReport{At: began.Add(time.Duration(second) * time.Second)}, Fee: euros(0), Net: euros(net)}
 }
 
 // sold returns the books of a day: each type that concerns a payment, and other types.
@@ -73,6 +80,7 @@ func soldEntries() []gateway.Entry {
 	second.References[1] = "py_2"
 	return []gateway.Entry{
 		entry("txn_1", "pi_1", payment.MovementCapture, "", 1999, 88, 1911, 0),
+		ownEntry("txn_2", payment.EntryFee, -100, 1),
 		entry("txn_3", "pi_1", payment.MovementRefund, "re_1", 500, 0, -500, 2),
 		second,
 		entry("txn_6", "pi_1", payment.MovementRefundReversal, "re_1", 500, 0, 500, 5),
@@ -168,6 +176,29 @@ func read(t *testing.T, b *books) (all []gateway.Entry, err error) {
 		return nil
 	})
 	return all, err
+}
+
+// The account's own transactions are entries, too, so that a payout is explained. A payout, a payment's failed debit and an unfamiliar
+// type are none.
+func TestTheAccountsOwnEntries(t *testing.T) {
+	t.Parallel()
+	kinds := map[string]payment.EntryKind{
+		"stripe_fee": payment.EntryFee, "stripe_fx_fee": payment.EntryFee, "tax_fee": payment.EntryFee, "reserve_transaction": payment.EntryReserve,
+		"reserved_funds": payment.EntryReserve, "reserve_hold": payment.EntryReserve, "reserve_release": payment.EntryReserve,
+		"payment_network_reserve_hold": payment.EntryReserve, "payout_minimum_balance_release": payment.EntryReserve, "transfer": payment.EntryTransfer,
+		"transfer_refund": payment.EntryTransfer, "adjustment": payment.EntryAdjustment, "topup": payment.EntryAdjustment, "application_fee": payment.EntryAdjustment,
+		"payout": "", "payout_failure": "", "payment_failure_refund": "", "issuing_transaction": "", "moon_landing": "",
+	}
+	b, want := &books{}, []gateway.Entry{}
+	for i, kind := range slices.Sorted(maps.Keys(kinds)) {
+		b.transactions = append(b.transactions, transaction("txn_"+kind, kind, at(i), -25, 0, object{"object": "transfer", "id": "tr_1"}))
+		if kinds[kind] != "" {
+			want = append(want, ownEntry("txn_"+kind, kinds[kind], -25, i))
+		}
+	}
+	got, err := read(t, b)
+	require.NoError(t, err)
+	require.ElementsMatch(t, want, got)
 }
 
 // An automatic payout lists its transactions, including those of earlier days. A debit that was pending is among them.

@@ -1,0 +1,79 @@
+package reconcile_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/ledger/journal"
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// journal lists the transactions of the months around now that an entry or a payout has.
+func (r *env) journal(t *testing.T) (all []string) {
+	t.Helper()
+	this := journal.MonthOf(time.Now())
+	for _, m := range []journal.Month{this.Previous(), this} { // what a test makes may be of either
+		require.NoError(t, journal.Journal{Store: r.store.Journal(), Month: m}.Each(t.Context(), func(one journal.Transaction) error {
+			texts := []string{one.Text, one.Entry + one.Payment, one.Payout}
+			for _, p := range one.Postings {
+				texts = append(texts, p.Account, p.Money.String())
+			}
+			all = append(all, strings.Join(texts, " "))
+			return nil
+		}))
+	}
+	return all
+}
+
+// An entry that belongs to no recorded payment is kept, and so are the account's own entries: the journal has all of the books. An own
+// entry is counted nowhere.
+func TestEntriesWithoutAPaymentAreKept(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	one := r.pay(t, "A-1").ProviderPaymentID
+	fee := gateway.Entry{ID: "f1", Own: payment.EntryFee, Net: &payment.Money{Minor: -25, Currency: "EUR"}, Payout: "po_1", Movement: payment.MovementReport{At: time.Now().Add(-time.Minute)}}
+	foreign := booked(captured("pay_of-others"), 59, 1940, "")
+	r.bank.books = []gateway.Entry{booked(captured(one), 59, 1940, "po_1"), fee, foreign}
+	r.reconcile(t)
+	require.Equal(t, 2, r.count.Entries)
+	require.Equal(t, 1, r.count.Agreed)
+	require.Equal(t, 1, r.count.Foreign)
+	explained := []string{
+		"fee f1 po_1 assets:provider:bank:balance -0.25 EUR expenses:fees:bank 0.25 EUR",
+		"capture of an unknown payment cap_pay_of-otherspay_of-others  assets:provider:bank:balance 19.40 EUR equity:unexplained -19.40 EUR",
+	}
+	require.Subset(t, r.journal(t), explained)
+	require.Contains(t, r.journal(t), "payout  po_1 assets:bank:payouts 19.15 EUR assets:provider:bank:balance -19.15 EUR")
+
+	// Again, now with the payout of the foreign entry: only that is filled.
+	r.bank.books[2].Payout = "po_1"
+	fee.Net.Minor = -26
+	r.reconcile(t)
+	require.Subset(t, r.journal(t), []string{
+		explained[0], "capture of an unknown payment cap_pay_of-otherspay_of-others po_1 assets:provider:bank:balance 19.40 EUR equity:unexplained -19.40 EUR",
+		"payout  po_1 assets:bank:payouts 38.55 EUR assets:provider:bank:balance -38.55 EUR",
+	})
+	require.Len(t, r.paidOut(t), 1)
+}
+
+// An entry whose payment is recorded later is a settlement from then on, and is in the journal once.
+func TestAnEntryIsExplainedLater(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	r.bank.books = []gateway.Entry{booked(captured("pay_A-1"), 59, 1940, "po_1")}
+	r.reconcile(t)
+	require.Contains(t, r.journal(t), "capture of an unknown payment cap_pay_A-1pay_A-1 po_1 assets:provider:bank:balance 19.40 EUR equity:unexplained -19.40 EUR")
+	require.Equal(t, "pay_A-1", r.pay(t, "A-1").ProviderPaymentID)
+	r.reconcile(t)
+	got := r.journal(t)
+	require.Len(t, got, 3)
+	require.ElementsMatch(t, []string{
+		"capture pay_A-1  assets:provider:bank:receivable 19.99 EUR income:sales -19.99 EUR",
+		"settlement of capture cap_pay_A-1pay_A-1 po_1 assets:provider:bank:balance 19.40 EUR expenses:fees:bank 0.59 EUR assets:provider:bank:receivable -19.99 EUR",
+		"payout  po_1 assets:bank:payouts 19.40 EUR assets:provider:bank:balance -19.40 EUR",
+	}, got)
+}
