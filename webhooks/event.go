@@ -183,8 +183,8 @@ type Event struct {
 	// Cumulative is set where Money is the total so far, not one movement.
 	Cumulative bool `json:"cumulative,omitzero"`
 	// FailureCode is set where Kind is a failure, and is one of the codes in failure.go. ProviderCode is the provider's own.
-	FailureCode  string `json:"failure_code,omitzero"`
-	ProviderCode string `json:"provider_code,omitzero"`
+	FailureCode  FailureCode `json:"failure_code,omitzero"`
+	ProviderCode string      `json:"provider_code,omitzero"`
 
 	// OccurredAt is the provider's time of the event; zero if it gives none.
 	OccurredAt time.Time `json:"occurred_at,omitzero"`

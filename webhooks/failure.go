@@ -1,15 +1,25 @@
 package webhooks
 
-// The values of [Event.FailureCode].
+// FailureCode is paylatch's code for the reason of a failure.
+type FailureCode string
+
+// The values of [Event.FailureCode]. The API has them and some more, which no provider reports.
 const (
-	CodeCardDeclined         = "card_declined"
-	CodeInsufficientFunds    = "insufficient_funds"
-	CodeAuthenticationFailed = "authentication_failed"
-	CodeExpired              = "expired"
-	CodeCanceled             = "canceled"
-	CodeFraudSuspected       = "fraud_suspected"
-	CodeProviderRejected     = "provider_rejected"
+	CodeCardDeclined         FailureCode = "card_declined"
+	CodeInsufficientFunds    FailureCode = "insufficient_funds"
+	CodeAuthenticationFailed FailureCode = "authentication_failed"
+	CodeExpired              FailureCode = "expired"
+	CodeCanceled             FailureCode = "canceled"
+	CodeFraudSuspected       FailureCode = "fraud_suspected"
+	CodeProviderRejected     FailureCode = "provider_rejected"
 )
+
+// FailureCodes lists them.
+func FailureCodes() []FailureCode {
+	return []FailureCode{
+		CodeCardDeclined, CodeInsufficientFunds, CodeAuthenticationFailed, CodeExpired, CodeCanceled, CodeFraudSuspected, CodeProviderRejected,
+	}
+}
 
 // IsFailure reports whether an event of this kind carries a code of failure.
 func (k Kind) IsFailure() bool {

@@ -161,6 +161,51 @@ func (e DisputeStatus) Valid() bool {
 	}
 }
 
+// Defines values for FailureCode.
+const (
+	FailureCodeAuthenticationFailed FailureCode = "authentication_failed"
+	FailureCodeCanceled             FailureCode = "canceled"
+	FailureCodeCardDeclined         FailureCode = "card_declined"
+	FailureCodeExpired              FailureCode = "expired"
+	FailureCodeFraudSuspected       FailureCode = "fraud_suspected"
+	FailureCodeInsufficientFunds    FailureCode = "insufficient_funds"
+	FailureCodeNotCovered           FailureCode = "not_covered"
+	FailureCodeNotPaid              FailureCode = "not_paid"
+	FailureCodeNotStarted           FailureCode = "not_started"
+	FailureCodeProviderRejected     FailureCode = "provider_rejected"
+	FailureCodeRefunded             FailureCode = "refunded"
+)
+
+// Valid indicates whether the value is a known member of the FailureCode enum.
+func (e FailureCode) Valid() bool {
+	switch e {
+	case FailureCodeAuthenticationFailed:
+		return true
+	case FailureCodeCanceled:
+		return true
+	case FailureCodeCardDeclined:
+		return true
+	case FailureCodeExpired:
+		return true
+	case FailureCodeFraudSuspected:
+		return true
+	case FailureCodeInsufficientFunds:
+		return true
+	case FailureCodeNotCovered:
+		return true
+	case FailureCodeNotPaid:
+		return true
+	case FailureCodeNotStarted:
+		return true
+	case FailureCodeProviderRejected:
+		return true
+	case FailureCodeRefunded:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	HealthStatusOk HealthStatus = "ok"
@@ -1274,10 +1319,7 @@ type Events struct {
 
 // Failure defines model for Failure.
 type Failure struct {
-	// Code card_declined, insufficient_funds, authentication_failed, expired, canceled, fraud_suspected, provider_rejected, not_started
-	// (the provider has no payment that anybody could pay), not_covered (only for a refund: its money was taken back in another way
-	// before the refund was sent) or not_paid (a person found that the attempt was not paid). More codes may be added.
-	Code string `json:"code"`
+	Code FailureCode `json:"code"`
 
 	// Message A sentence for the customer.
 	Message string `json:"message"`
@@ -1285,6 +1327,20 @@ type Failure struct {
 	// ProviderCode The provider's own code.
 	ProviderCode *string `json:"provider_code"`
 }
+
+// FailureCode The reason of a failure. Later versions may add codes: treat a code that you don't know as provider_rejected.
+// - card_declined: The customer's bank or the provider declined the card, or its number, date or security code is wrong.
+// - insufficient_funds: The card or the bank account has not enough money, or the payment exceeds its limit.
+// - authentication_failed: The customer did not pass the bank's confirmation, such as 3-D Secure.
+// - expired: The customer did not finish the payment in time, or the hold ended before it was captured.
+// - canceled: The customer, the shop or the provider cancelled the payment before it was captured.
+// - fraud_suspected: The bank or the provider suspects fraud, or the card is reported lost or stolen.
+// - not_started: The provider was not reached, or has no payment that anybody could pay.
+// - not_paid: The provider reports no payment, or a person found that none was made.
+// - refunded: A person found that the money of a pending payment had been given back at the provider.
+// - not_covered: Only of a refund: its money was taken back another way, such as a chargeback, before the refund was sent.
+// - provider_rejected: The provider refused the request, or its reason has no code of its own.
+type FailureCode string
 
 // FieldError defines model for FieldError.
 type FieldError struct {
@@ -1650,7 +1706,7 @@ type Pay struct {
 	// may send it. The amount, the currency, the reference, the idempotency key and the customer's identity are never allowed here.
 	ProviderData *json.RawMessage `json:"provider_data,omitempty"`
 
-	// ReturnURL The address to which the provider sends the customer back, absolute http or https.
+	// ReturnURL The address to which the provider sends the customer back.
 	ReturnURL *string `json:"return_url,omitempty"`
 
 	// SavePaymentMethod Asks the provider to store the payment method for `customer.reference`. The customer must be present. The stored method becomes

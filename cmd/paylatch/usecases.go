@@ -73,7 +73,7 @@ func newUseCases(
 			Cell: cfg.Cell, Accounts: used.Charged, Held: guard,
 			Schedule: payment.Schedule{First: cfg.Reconcile.After, Lease: cfg.Idempotency.Lease},
 		},
-		DefaultAccount: cfg.DefaultAccount, OrdersBy: ordersBy(cfg), CustomersMay: customersMay(cfg), Wait: cfg.Idempotency.Wait,
+		DefaultAccount: cfg.DefaultAccount, OrdersBy: ordersBy(cfg), CustomersMay: customersMay(cfg), ReturnSchemes: cfg.Orders.ReturnSchemes, Wait: cfg.Idempotency.Wait,
 		Quota:           idempotency.Quota{NewKeys: cfg.Idempotency.Quota.NewKeys, Per: cfg.Idempotency.Quota.Per},
 		ProviderTimeout: cfg.ProviderTimeout, StaleAfter: cfg.SilentAfter,
 		Prompt: true, Foreign: counted.Foreign, Flushed: counted.Batches,

@@ -38,7 +38,7 @@ func New(o Options) http.Handler {
 	s := newServer(o)
 	s.doc, s.exchanges.Commands, s.searches = doc, CommandNames(doc), throttle.New(searchesEach, searchesAtOnce)
 	s.waiting = waiting.Service{Hub: o.Hub, Read: s.readAttempt, Renderer: s.render}
-	return HeadAsGet(waiting.Handler(s.routes()))
+	return WithoutSlash(HeadAsGet(waiting.Handler(s.routes())))
 }
 
 func newServer(o Options) *server {

@@ -68,6 +68,8 @@ func TestBadBodiesAreRefused(t *testing.T) {
 		"capture":              {pay, `{"payment_method":{"token":"t"},"capture":"later"}`, 422, "validation-failed", "capture"},
 		"return_url relative":  {pay, `{"payment_method":{"token":"t"},"return_url":"/thanks"}`, 422, "validation-failed", "return_url"},
 		"return_url scheme":    {pay, `{"payment_method":{"token":"t"},"return_url":"javascript:alert(1)"}`, 422, "validation-failed", "return_url"},
+		"return_url file":      {pay, `{"payment_method":{"token":"t"},"return_url":"file:///etc/passwd"}`, 422, "validation-failed", "return_url"},
+		"return_url data":      {pay, `{"payment_method":{"token":"t"},"return_url":"DATA:text/html,x"}`, 422, "validation-failed", "return_url"},
 		"return_url no host":   {pay, `{"payment_method":{"token":"t"},"return_url":"https://:80/"}`, 422, "validation-failed", "return_url"},
 		"return_url long":      {pay, `{"payment_method":{"token":"t"},"return_url":"https://a.example/` + strings.Repeat("a", 2048) + `"}`, 422, "validation-failed", "return_url"},
 		"account":              {pay, `{"payment_method":{"token":"t"},"account":"a b"}`, 422, "validation-failed", "account"},

@@ -193,7 +193,7 @@ func (rc *Receiver) rejected(c echo.Context, account string, fingerprint []byte,
 
 // requested is the address that a request names.
 func (rc *Receiver) requested(r *http.Request) string {
-	return rc.scheme(r) + "://" + r.Host + r.URL.RequestURI()
+	return rc.scheme(r) + "://" + r.Host + addressOf(r).RequestURI()
 }
 
 func (rc *Receiver) scheme(r *http.Request) string {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -21,6 +22,30 @@ func HeadAsGet(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// WithoutSlash handles the webhook path /webhooks/x/ as /webhooks/x: a provider's dashboard may have the address with a slash. The address
+// that was requested keeps it, since some providers sign it. It must come before echo, as HeadAsGet.
+func WithoutSlash(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name, is := strings.CutPrefix(r.URL.Path, WebhookPath); is && len(name) > 1 && strings.HasSuffix(name, "/") {
+			address := *r.URL
+			address.Path, address.RawPath = strings.TrimSuffix(address.Path, "/"), strings.TrimSuffix(address.RawPath, "/")
+			r = r.WithContext(context.WithValue(r.Context(), slashKey{}, r.URL))
+			r.URL = &address
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+type slashKey struct{}
+
+// addressOf is the address of a request as it came.
+func addressOf(r *http.Request) *url.URL {
+	if came, ok := r.Context().Value(slashKey{}).(*url.URL); ok {
+		return came
+	}
+	return r.URL
 }
 
 type headKey struct{}

@@ -80,7 +80,7 @@ func (unasked) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleU
 
 func (unasked) Unseen(gateway.Details) (time.Duration, bool) { return 0, false }
 
-func (unasked) Capabilities() payment.Capabilities { return payment.Capabilities{Blind: true} }
+func (unasked) Capabilities() payment.Capabilities { return payment.Capabilities{} }
 
 // calm has no disputes.
 type calm struct{ runner.Store }

@@ -45,7 +45,7 @@ type blind struct {
 
 func (b *blind) Capabilities() payment.Capabilities {
 	can := b.Provider.Capabilities()
-	can.Blind, can.Find, can.LookupRefund = true, false, false
+	can.Lookup, can.RefundLookup = payment.LookupNone, payment.RefundLookupNone
 	return can
 }
 

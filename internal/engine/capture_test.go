@@ -279,7 +279,7 @@ func captureLost(t *testing.T) {
 // exists.
 func captureNotShownYet(t *testing.T) {
 	t.Parallel()
-	slow := &answering{can: func(c *payment.Capabilities) { c.CaptureUnseen = true }}
+	slow := &answering{can: func(c *payment.Capabilities) { c.CapturesSeen = false }}
 	r := newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider { return slow.on(lostCapture{p}) }})
 	id := r.held(t, "A-1").ID
 	_, err := r.Confirm(t.Context(), customer, request("confirm", "confirm-key", ""), commands.Confirm{AttemptID: id})

@@ -37,6 +37,8 @@ type Options struct {
 	OrdersBy []payment.Role
 	// CustomersMay are further rights of customers.
 	CustomersMay []authz.Right
+	// ReturnSchemes are the schemes of apps that a return URL may have.
+	ReturnSchemes []string
 	// Wait is how long a repeated request waits for the first one.
 	Wait time.Duration
 	// Quota bounds the new keys of one user.
@@ -86,7 +88,7 @@ func New(o Options) *Engine {
 		Store: o.Store, Rules: o.Rules, ProviderTimeout: o.ProviderTimeout, Seal: o.Seal, Open: o.Open, Flushed: o.Flushed("results"), Now: o.Now,
 	})
 	e.Commands = commands.New(commands.Options{
-		Store: o.Store, Runner: e.Runner, DefaultAccount: o.DefaultAccount, OrdersBy: o.OrdersBy, CustomersMay: o.CustomersMay,
+		Store: o.Store, Runner: e.Runner, DefaultAccount: o.DefaultAccount, OrdersBy: o.OrdersBy, CustomersMay: o.CustomersMay, ReturnSchemes: o.ReturnSchemes,
 		Wait: o.Wait, Quota: o.Quota, Flushed: o.Flushed("pays"),
 	})
 	e.Inbox = intake.New(intake.Options{

@@ -174,7 +174,7 @@ func expirePaidMeanwhile(t *testing.T) {
 func expireUncancellableNeedsReview(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]*answering{
-		"can't": {can: func(c *payment.Capabilities) { c.Cancel = false }},
+		"can't": {can: func(c *payment.Capabilities) { c.Cancels = payment.CancelsNone }},
 		"refuses to": {cancel: func() (gateway.Outcome, error) {
 			return gateway.Outcome{Event: fsm.EventActionRequired, Refused: true}, nil
 		}},

@@ -182,7 +182,7 @@ func externalIsReportedOver(t *testing.T) {
 // Most abandoned registrations have no name, and most searches prove nothing (Stripe's).
 func externalIsNotFound(t *testing.T) {
 	t.Parallel()
-	p := &answering{can: func(c *payment.Capabilities) { c.FindConsistent = false }}
+	p := &answering{can: func(c *payment.Capabilities) { c.Lookup = payment.LookupByReference }}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.register(t, commands.External{}).ID
 	require.False(t, r.recheck(t, id).State.Final(), "the customer has time")

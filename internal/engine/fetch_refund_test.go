@@ -172,7 +172,7 @@ func fetchRefundWithoutAnAmountNeedsReview(t *testing.T) {
 // withoutRefundLookup is an env with a provider that can't look refunds up.
 func withoutRefundLookup(t *testing.T) *env {
 	t.Helper()
-	p := &answering{can: func(c *payment.Capabilities) { c.LookupRefund = false }}
+	p := &answering{can: func(c *payment.Capabilities) { c.RefundLookup = payment.RefundLookupNone }}
 	return newEnv(t, setup{silent: true, provider: p.on})
 }
 
@@ -225,7 +225,7 @@ func fetchRefundPartWithoutALookupNeedsReview(t *testing.T) {
 // A contradiction to the attempt's end stays a conflict, though the refund needs review as well.
 func fetchRefundOfAFailedPayment(t *testing.T) {
 	t.Parallel()
-	p := &answering{can: func(c *payment.Capabilities) { c.LookupRefund = false }}
+	p := &answering{can: func(c *payment.Capabilities) { c.RefundLookup = payment.RefundLookupNone }}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	paid := r.paid(t, "A-1", "tok_never")
 	r.say(t, paid.ID, webhooks.KindFailed)

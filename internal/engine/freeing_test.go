@@ -105,12 +105,12 @@ func freeingAttempt(t *testing.T) {
 		"held":                      {says: replying(fsm.EventAuthorized, euros(price)), refused: true, stage: "authorized"},
 		"under way":                 {says: replying(fsm.EventProcessing, nil), refused: true, stage: "requested"},
 		"open":                      {says: replying(fsm.EventActionRequired, nil), refused: true, stage: "awaiting_customer"},
-		"open, and nothing cancels": {says: replying(fsm.EventActionRequired, nil), can: func(c *payment.Capabilities) { c.Cancel = false }, two: true},
+		"open, and nothing cancels": {says: replying(fsm.EventActionRequired, nil), can: func(c *payment.Capabilities) { c.Cancels = payment.CancelsNone }, two: true},
 		"failed":                    {says: replying(fsm.EventFailed, nil)},
 		"no such payment":           {says: func(string) (gateway.Outcome, error) { return gateway.Outcome{}, gateway.ErrNoSuchPayment }, two: true},
 		"no answer":                 {says: func(string) (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }, two: true},
 		"does not know":             {says: replying(fsm.EventUnknown, nil), two: true},
-		"blind":                     {says: replying(fsm.EventFailed, nil), can: func(c *payment.Capabilities) { c.Blind, c.Find = true, false }, two: true},
+		"blind":                     {says: replying(fsm.EventFailed, nil), can: func(c *payment.Capabilities) { c.Lookup = payment.LookupNone }, two: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -255,8 +255,8 @@ func freeingRefund(t *testing.T) {
 // A person states that late money was refunded in the dashboard.
 func freeingLateMoney(t *testing.T) {
 	t.Parallel()
-	shows := func(c *payment.Capabilities) { c.ShowsRefunds = true }
-	hides := func(c *payment.Capabilities) { c.ShowsRefunds = false }
+	shows := func(c *payment.Capabilities) { c.Shows = payment.ShowsDisputes }
+	hides := func(c *payment.Capabilities) { c.Shows = payment.ShowsPayment }
 	back := func(minor int64) func(string) (gateway.Outcome, error) {
 		return func(name string) (gateway.Outcome, error) {
 			out, err := replying(fsm.EventSucceeded, euros(price))(name)
@@ -305,7 +305,7 @@ func freeingLateMoney(t *testing.T) {
 // A pending payment of another amount went back: the look that shows it must not leave the person without a resolution.
 func freeingReturned(t *testing.T) {
 	t.Parallel()
-	p := &sighted{can: func(c *payment.Capabilities) { c.ShowsRefunds = true }}
+	p := &sighted{can: func(c *payment.Capabilities) { c.Shows = payment.ShowsDisputes }}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.paid(t, "A-1", "tok_never").ID
 	r.told(t, webhooks.KindSucceeded, id, price-1, "EUR")

@@ -222,7 +222,9 @@ func intakeUnstorableParts(t *testing.T) {
 		"payment":          func(e *webhooks.Event, text string) { e.ProviderPaymentID = text },
 		"refund":           func(e *webhooks.Event, text string) { e.RefundID = text },
 		"refund reference": func(e *webhooks.Event, text string) { e.RefundReference = text },
-		"failure":          func(e *webhooks.Event, text string) { e.FailureCode, e.Kind = text, webhooks.KindFailed },
+		"failure": func(e *webhooks.Event, text string) {
+			e.FailureCode, e.Kind = webhooks.FailureCode(text), webhooks.KindFailed
+		},
 		"provider's code": func(e *webhooks.Event, text string) {
 			e.ProviderCode, e.FailureCode, e.Kind = text, "expired", webhooks.KindFailed
 		},

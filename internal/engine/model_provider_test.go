@@ -142,10 +142,15 @@ func (p *scripted) now() time.Time {
 }
 
 func (p *scripted) Capabilities() payment.Capabilities {
-	return payment.Capabilities{
-		KeyLife: p.keyLife(), Blind: p.blind, Find: !p.blind, FindConsistent: !p.blind, RefundsConsistent: !p.blind,
-		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: !p.blind,
+	can := payment.Capabilities{
+		KeyLife: p.keyLife(), Lookup: payment.LookupConsistent, Identity: payment.IdentityOwn,
+		Captures: payment.CapturesOnce, CapturesSeen: true, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupInPayment, RefundsConsistent: true,
 	}
+	if p.blind {
+		can.Lookup, can.RefundLookup, can.RefundsConsistent = payment.LookupNone, payment.RefundLookupNone, false
+	}
+	return can
 }
 
 func (p *scripted) keyLife() time.Duration {

@@ -204,11 +204,11 @@ func overtakenRace(t *testing.T) {
 }
 
 // newLagging is a provider at which an accepted capture shows late; see
-// payment.Capabilities.CaptureUnseen.
+// payment.Capabilities.CapturesSeen.
 func newLagging(t *testing.T) *env {
 	t.Helper()
 	return newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider {
-		return (&spy{can: func(c *payment.Capabilities) { c.CaptureUnseen = true }}).on(p)
+		return (&spy{can: func(c *payment.Capabilities) { c.CapturesSeen = false }}).on(p)
 	}})
 }
 
@@ -284,7 +284,7 @@ func captureSentBefore(t *testing.T) {
 	var refuse atomic.Bool
 	c := &capturing{}
 	r := newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider {
-		c.Provider = (&spy{can: func(c *payment.Capabilities) { c.CaptureUnseen = true }}).on(p)
+		c.Provider = (&spy{can: func(c *payment.Capabilities) { c.CapturesSeen = false }}).on(p)
 		return c
 	}})
 	c.says = func(c gateway.Capture) (gateway.Outcome, error) {

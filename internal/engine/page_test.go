@@ -49,7 +49,7 @@ func (r *env) declines(t *testing.T, id payment.AttemptID, code string) fsm.Verd
 func triedEvent(id payment.AttemptID, code string) webhooks.Event {
 	tx := "tx_" + uuid.NewString()
 	e := event(webhooks.KindFailed, id.String(), tx) // the payment is over; its page is open
-	e.PageOpen, e.FailureCode, e.ProviderPaymentID = true, code, tx
+	e.PageOpen, e.FailureCode, e.ProviderPaymentID = true, webhooks.FailureCode(code), tx
 	return e
 }
 

@@ -55,7 +55,7 @@ var (
 
 func recheckNotSentAtALaterSend(t *testing.T) {
 	t.Parallel()
-	p := &spy{charge: dead(errNoAnswer), can: func(c *payment.Capabilities) { c.Find = false }}
+	p := &spy{charge: dead(errNoAnswer), can: func(c *payment.Capabilities) { c.Lookup = payment.LookupByID }}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	first := r.paid(t, "A-1", "tok_success")
 	p.charge = dead(errNotSent)
@@ -78,8 +78,8 @@ type resumption struct {
 }
 
 func noKeys(c *payment.Capabilities)       { c.KeyLife = 0 }
-func noFind(c *payment.Capabilities)       { c.Find = false }
-func inconsistent(c *payment.Capabilities) { c.FindConsistent = false }
+func noFind(c *payment.Capabilities)       { c.Lookup = payment.LookupByID }
+func inconsistent(c *payment.Capabilities) { c.Lookup = payment.LookupByReference }
 
 func recheckUnknownOutcome(t *testing.T) {
 	t.Parallel()

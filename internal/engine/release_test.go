@@ -134,7 +134,7 @@ func releaseRefusedOpensADiscrepancy(t *testing.T) {
 		"the provider refuses": {cancel: func() (gateway.Outcome, error) {
 			return gateway.Outcome{Event: fsm.EventAuthorized, Refused: true}, nil
 		}},
-		"it can't":         {can: func(c *payment.Capabilities) { c.Cancel = false }},
+		"it can't":         {can: func(c *payment.Capabilities) { c.Cancels = payment.CancelsNone }},
 		"it never answers": {cancel: func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }},
 	} {
 		t.Run(name, func(t *testing.T) {

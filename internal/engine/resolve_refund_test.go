@@ -34,7 +34,7 @@ type listing struct {
 
 func (p listing) Capabilities() payment.Capabilities {
 	c := p.Provider.Capabilities()
-	c.FindConsistent, c.RefundsConsistent = false, p.consistent
+	c.Lookup, c.RefundsConsistent = payment.LookupByReference, p.consistent
 	return c
 }
 

@@ -29,6 +29,7 @@ type options struct {
 	DefaultAccount string
 	OrdersBy       []payment.Role
 	CustomersMay   []authz.Right
+	ReturnSchemes  []string
 
 	Wait, Lease, ProviderTimeout time.Duration
 	Quota                        idempotency.Quota
@@ -57,7 +58,7 @@ func newService(o options) *service {
 			Accounts: current.Of(maps.Clone(o.Notes.Providers(o.Accounts))),
 			Schedule: payment.Schedule{First: o.RecheckAfter, Lease: o.Lease}, Held: o.Held, Wanted: o.Wanted,
 		},
-		DefaultAccount: o.DefaultAccount, OrdersBy: o.OrdersBy, CustomersMay: o.CustomersMay, Wait: o.Wait, Quota: o.Quota,
+		DefaultAccount: o.DefaultAccount, OrdersBy: o.OrdersBy, CustomersMay: o.CustomersMay, ReturnSchemes: o.ReturnSchemes, Wait: o.Wait, Quota: o.Quota,
 		ProviderTimeout: o.ProviderTimeout, StaleAfter: o.StaleAfter, Seal: o.Seal, Open: o.Open, Foreign: o.Foreign,
 	})}
 }

@@ -186,7 +186,7 @@ func takeOverNotSentFailsNothing(t *testing.T) {
 	id = third.pay(t, "A-2", "tok_500_charged")
 	r.age(t, id, lease)
 	blind := r.another(t, func(o *options) {
-		p := &spy{Provider: o.Accounts["sandbox"].Provider, can: func(c *payment.Capabilities) { c.Find = false }}
+		p := &spy{Provider: o.Accounts["sandbox"].Provider, can: func(c *payment.Capabilities) { c.Lookup = payment.LookupByID }}
 		o.Accounts = map[string]gateway.Account{"sandbox": {Provider: p}}
 	})
 	_, err := blind.Recheck(t.Context(), id, byTest)

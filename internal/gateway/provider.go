@@ -37,7 +37,7 @@ type Provider interface {
 	// Lookup looks up a payment by the provider's id of it. Where the provider has no id yet, it looks up the container:
 	// then the outcome names the payment of the container with the furthest status.
 	Lookup(ctx context.Context, providerPaymentID string) (Outcome, error)
-	// Find looks a payment up by our reference; see Capabilities.Find.
+	// Find looks a payment up by our reference; see payment.LookupByReference.
 	Find(ctx context.Context, id payment.AttemptID) (Outcome, error)
 	// Capture captures authorised money, Cancel releases it. Their outcomes state the status of the payment.
 	Capture(ctx context.Context, c Capture) (Outcome, error)
@@ -173,7 +173,7 @@ type Outcome struct {
 	// Movements are the reported movements of money after the payment.
 	Movements []payment.MovementReport
 	// Refunds are the refunds of a captured payment, by any origin, where a lookup of the payment shows them; see
-	// Capabilities.ShowsRefunds. Each has the name that webhooks, books and LookupRefund use.
+	// payment.ShowsRefunds. Each has the name that webhooks, books and LookupRefund use.
 	Refunds []RefundOutcome
 	// Disputes are the disputes of the payment, where a lookup shows them. Movements has the money that they took.
 	Disputes []payment.DisputeReport
@@ -193,7 +193,7 @@ type RefundOutcome struct {
 	Refused          bool
 	ProviderRefundID string
 	// ProviderPaymentID is the payment's, of a refund that was looked up by its own id alone; see
-	// Capabilities.RefundAlone.
+	// payment.RefundLookupAlone.
 	ProviderPaymentID string
 	// Unnamed is set if the provider reports a refund without its id. It is this refund if no other is possible.
 	Unnamed bool
@@ -259,6 +259,8 @@ type Account struct {
 	BooksLag time.Duration
 	// Further describes what the account's captures and refunds may carry.
 	Further Further
+	// WebReturns is set if the provider takes no app's address as the address to return to.
+	WebReturns bool
 	// BooksUnmarked is set if the entries of the books have no mark of ours. A payment that a restored database lacks
 	// then looks like a foreign payment.
 	BooksUnmarked bool

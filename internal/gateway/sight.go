@@ -12,8 +12,8 @@ type Sight struct {
 	// Event is the furthest status that the provider reports. Without Silent, empty means that the provider has no such
 	// payment, or refund.
 	Event fsm.Event
-	// ShowsRefunds and Cancels are the capabilities of the same names: whether the response would contain refunds, and
-	// whether an open payment can be cancelled.
+	// ShowsRefunds is whether the response would contain refunds, and Cancels whether an open payment can be cancelled, by
+	// the provider's capabilities.
 	ShowsRefunds, Cancels bool
 	// Foreign is set if the provider speaks of money in another currency than the attempt's.
 	Foreign bool

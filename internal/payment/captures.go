@@ -17,11 +17,16 @@ type Captures int
 const (
 	// CapturesNone providers hold no money for us.
 	CapturesNone Captures = iota
-	// CapturesOnce providers capture a hold once, and release what is not captured.
+	// CapturesWhole providers capture a hold once, all of it.
+	CapturesWhole
+	// CapturesOnce providers capture a hold once, all or a part of it, and release what is not captured.
 	CapturesOnce
 	// CapturesSeveral providers capture a hold in several parts.
 	CapturesSeveral
 )
+
+// String names the number in reports.
+func (c Captures) String() string { return [...]string{"none", "the whole", "once", "several"}[c] }
 
 // Holds reports whether the pay only holds the money.
 func (m CaptureMode) Holds() bool { return m == CaptureManual || m == CaptureSeveral }

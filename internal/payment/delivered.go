@@ -35,7 +35,7 @@ func WebhookAddress(publicURL, topic, requested string) string {
 	}
 	address := publicURL
 	if topic != "" {
-		address += "/" + url.PathEscape(topic)
+		address = strings.TrimSuffix(address, "/") + "/" + url.PathEscape(topic)
 	}
 	if _, query, _ := strings.Cut(requested, "?"); query != "" {
 		address += "?" + query

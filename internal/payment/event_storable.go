@@ -9,7 +9,7 @@ import (
 // StorableEvent replaces bytes that the database can't hold: an event is never refused for its content.
 func StorableEvent(r ReceivedEvent) ReceivedEvent {
 	e := &r.Event
-	for _, part := range []*string{&e.Type, &e.FailureCode, &e.ProviderCode} {
+	for _, part := range []*string{&e.Type, (*string)(&e.FailureCode), &e.ProviderCode} {
 		*part = StorableText(*part)
 	}
 	for _, name := range []*string{&e.ID, &e.DeliveryID, &e.ProviderPaymentID, &e.Container, &e.Payee, &e.MovementID, &e.RefundID, &e.RefundReference} {

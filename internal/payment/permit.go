@@ -137,10 +137,10 @@ func (a *Attempt) sendable(op *Operation, can Capabilities, now time.Time) bool 
 	return false
 }
 
-// chargeable reports whether a charge may be sent at its age. With FindFirst it may be sent a second time, and never a
+// chargeable reports whether a charge may be sent at its age. With ResendUnfound it may be sent a second time, and never a
 // third: nothing shows how long ago the second send was.
 func (o *Operation) chargeable(can Capabilities, age time.Duration) bool {
-	if can.FindFirst && o.Sends > 0 {
+	if can.Resend == ResendUnfound && o.Sends > 0 {
 		return o.Sends == 1 && age >= can.FindLag && age < ResendWindow
 	}
 	return age < can.Resendable()
@@ -152,7 +152,7 @@ func (a *Attempt) permitCancel(op *Operation, can Capabilities) Decision {
 	switch {
 	case a.Succeeded() && a.Rest() == 0, a.Failed() && !a.Unreleased() && op.Sends > 0:
 		return Close
-	case op.State == fsm.OperationAccepted && can.Blind:
+	case op.State == fsm.OperationAccepted && can.Blind():
 		return Ask // it was received, and can't be looked up
 	}
 	return Send

@@ -72,7 +72,7 @@ func (s Schedule) Unpayable(charge *Operation, can Capabilities, now time.Time) 
 		return false
 	}
 	wait := can.Resendable()
-	if can.Find {
+	if can.Finds() {
 		wait = max(wait, can.FindLag) + GiveUpLeases*s.Lease
 	}
 	return now.Sub(*charge.FirstSentAt) >= wait && !now.Before(*charge.UnpaidAt)

@@ -112,7 +112,9 @@ type slow struct {
 func newSlow() slow { return slow{called: make(chan struct{}, 4), answer: make(chan struct{})} }
 
 func (slow) Capabilities() payment.Capabilities {
-	return payment.Capabilities{Captures: payment.CapturesOnce, Cancel: true}
+	return payment.Capabilities{
+		Lookup: payment.LookupByID, Identity: payment.IdentityOwn, Captures: payment.CapturesOnce, CapturesSeen: true, Cancels: payment.CancelsByID,
+	}
 }
 
 func (s slow) taken() (gateway.Outcome, error) {

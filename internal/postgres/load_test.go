@@ -265,7 +265,9 @@ func shuffled(names ...string) []string {
 type flaky struct{ gateway.Provider }
 
 func (flaky) Capabilities() payment.Capabilities {
-	return payment.Capabilities{Find: true, Captures: payment.CapturesOnce, Cancel: true}
+	return payment.Capabilities{
+		Lookup: payment.LookupByReference, Identity: payment.IdentityOwn, Captures: payment.CapturesOnce, CapturesSeen: true, Cancels: payment.CancelsByID,
+	}
 }
 
 func (flaky) Accepts(gateway.Charge) error { return nil }

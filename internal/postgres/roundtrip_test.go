@@ -313,8 +313,8 @@ func anyEvent(r *rapid.T) payment.StoredEvent {
 			Event: webhooks.Event{
 				ID: fresh(r), IDSource: rapid.SampledFrom([]webhooks.IDSource{webhooks.Native, webhooks.Derived}).Draw(r, "source"), Type: text(r),
 				Kind: webhooks.Kind(word(r)), References: rapid.SliceOfN(rapid.Custom(word), 1, 3).Draw(r, "references"),
-				ProviderPaymentID: text(r), Container: text(r), Payee: text(r), BrowserMark: rapid.Bool().Draw(r, "mark"), MovementID: text(r), RefundID: text(r), RefundReference: text(r), Money: &webhooks.Money{Minor: amount(r), Currency: text(r)},
-				Refuses: rapid.SampledFrom([]webhooks.Command{"", webhooks.CommandCapture, webhooks.CommandCancel}).Draw(r, "refuses"), Amount: text(r), Cumulative: rapid.Bool().Draw(r, "cumulative"), FailureCode: text(r), ProviderCode: text(r), OccurredAt: at(r),
+				ProviderPaymentID: text(r), Container: text(r), Payee: text(r), BrowserMark: rapid.Bool().Draw(r, "mark"), MovementID: text(r), CaptureReference: text(r), RefundID: text(r), RefundReference: text(r), Money: &webhooks.Money{Minor: amount(r), Currency: text(r)},
+				Refuses: rapid.SampledFrom([]webhooks.Command{"", webhooks.CommandCapture, webhooks.CommandCancel}).Draw(r, "refuses"), Amount: text(r), Cumulative: rapid.Bool().Draw(r, "cumulative"), FailureCode: webhooks.FailureCode(text(r)), ProviderCode: text(r), OccurredAt: at(r),
 				Mode: rapid.SampledFrom([]webhooks.Mode{"", webhooks.ModeTest, webhooks.ModeLive}).Draw(r, "mode"), NeedsFetch: rapid.Bool().Draw(r, "fetch"), Approved: rapid.Bool().Draw(r, "approved"), PageOpen: rapid.Bool().Draw(r, "page"), Listed: rapid.Bool().Draw(r, "listed"),
 				SecretIndex: rapid.IntRange(-1, 3).Draw(r, "secret"), Unreadable: text(r), Place: rapid.IntRange(0, 3).Draw(r, "place"), DeliveryID: text(r),
 			},

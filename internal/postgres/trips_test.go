@@ -91,7 +91,9 @@ type prompt struct {
 	charging func()
 }
 
-func (prompt) Capabilities() payment.Capabilities { return payment.Capabilities{} }
+func (prompt) Capabilities() payment.Capabilities {
+	return payment.Capabilities{Lookup: payment.LookupByID, Identity: payment.IdentityOwn, CapturesSeen: true}
+}
 
 func (prompt) Accepts(gateway.Charge) error { return nil }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/provider/kit"
 )
@@ -104,8 +105,8 @@ func shown(t *testing.T) string {
 	for _, kind := range provider.Callable() {
 		p, err := provider.New(kind, kit.Settings{Params: map[string]string{"webhook_secret": "secret"}})
 		require.NoError(t, err)
-		if can := p.Capabilities(); !can.Blind {
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", kind, has[can.ShowsRefunds], has[can.ShowsDisputes])
+		if can := p.Capabilities(); !can.Blind() {
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", kind, has[can.Shows >= payment.ShowsRefunds], has[can.Shows >= payment.ShowsChargebacks])
 		}
 	}
 	return b.String()
@@ -169,7 +170,11 @@ func table(a kit.Adapter) string {
 	var b strings.Builder
 	b.WriteString("| member of the pay | becomes | when |\n|---|---|---|\n")
 	for _, m := range a.Carries {
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", m.Member, m.As, m.When)
+		when := m.When
+		if m.Member == "return_url" && !m.ToApps {
+			when = strings.TrimPrefix(when+"; http and https only", "; ")
+		}
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", m.Member, m.As, when)
 	}
 	names := "none"
 	if len(a.ProviderData) > 0 {

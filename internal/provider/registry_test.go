@@ -62,24 +62,24 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		keys time.Duration // how long the provider keeps them; Square and GoCardless document no time
 		can  payment.Capabilities
 	}{
-		"adyen":         {7 * 24 * time.Hour, payment.Capabilities{Blind: true, Complete: true, Cancel: true, CancelByReference: true}},
-		"braintree":     {30 * 24 * time.Hour, payment.Capabilities{Find: true, FindFirst: true, Cancel: true, LookupRefund: true, RefundAlone: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
-		"checkout":      {0, payment.Capabilities{Find: true, FindFirst: true, CaptureUnseen: true, Cancel: true, LookupRefund: true, ShowsRefunds: true, ShowsDisputes: true}},
-		"cloudpayments": {time.Hour, payment.Capabilities{Find: true, FindConsistent: true, BrowserMarks: true, Complete: true, Cancel: true}},
-		"comgate":       {0, payment.Capabilities{CaptureUnseen: true, Cancel: true}},
-		"gocardless":    {time.Hour, payment.Capabilities{Cancel: true, LookupRefund: true, RefundAlone: true, WholeChargebacks: true, ShowsRefunds: true, ShowsDisputes: true}},
-		"gopay":         {0, payment.Capabilities{CaptureUnseen: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
-		"lemonsqueezy":  {0, payment.Capabilities{Find: true, FindConsistent: true, Cancel: true}},
-		"mollie":        {time.Hour, payment.Capabilities{Cancel: true, LookupRefund: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
-		"paddle":        {0, payment.Capabilities{Find: true, FindConsistent: true, BrowserMarks: true, Cancel: true, LookupRefund: true, RefundAlone: true, ShowsRefunds: true, ShowsDisputes: true}},
-		"paypal":        {6 * time.Hour, payment.Capabilities{PaysOthers: true, Complete: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
-		"razorpay":      {181 * 24 * time.Hour, payment.Capabilities{Find: true, Complete: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
-		"robokassa":     {0, payment.Capabilities{Find: true, FindConsistent: true, FindFirst: true, CaptureUnseen: true, Cancel: true, LookupRefund: true}},
-		"square":        {2 * time.Hour, payment.Capabilities{Find: true, Cancel: true, CancelByReference: true, LookupRefund: true, ShowsRefunds: true}},
-		"standard":      {24 * time.Hour, payment.Capabilities{Find: true, FindConsistent: true, Complete: true, Cancel: true, LookupRefund: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
-		"stripe":        {24 * time.Hour, payment.Capabilities{Find: true, Complete: true, Cancel: true, LookupRefund: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true}},
-		"tbank":         {0, payment.Capabilities{Find: true, FindConsistent: true, BrowserMarks: true, Cancel: true, RefundsConsistent: true}},
-		"yookassa":      {24 * time.Hour, payment.Capabilities{Find: true, Cancel: true, LookupRefund: true, ShowsRefunds: true}},
+		"adyen":         {7 * 24 * time.Hour, payment.Capabilities{Identity: payment.IdentityOwn, Complete: true, Cancels: payment.CancelsByReference}},
+		"braintree":     {30 * 24 * time.Hour, payment.Capabilities{Resend: payment.ResendUnfound, Lookup: payment.LookupByReference, Identity: payment.IdentityOwn, CapturesSeen: true, Cancels: payment.CancelsByID, RefundLookup: payment.RefundLookupAlone, RefundsConsistent: true, Shows: payment.ShowsDisputes}},
+		"checkout":      {0, payment.Capabilities{Resend: payment.ResendUnfound, Lookup: payment.LookupByReference, Identity: payment.IdentityOwn, Cancels: payment.CancelsByID, RefundLookup: payment.RefundLookupInPayment, Shows: payment.ShowsDisputes}},
+		"cloudpayments": {time.Hour, payment.Capabilities{Lookup: payment.LookupConsistent, Identity: payment.IdentityByBrowser, Complete: true, CapturesSeen: true, Cancels: payment.CancelsByID}},
+		"comgate":       {0, payment.Capabilities{Lookup: payment.LookupByID, Identity: payment.IdentityOwn, Cancels: payment.CancelsByID}},
+		"gocardless":    {time.Hour, payment.Capabilities{Lookup: payment.LookupByID, Identity: payment.IdentityOwn, CapturesSeen: true, Cancels: payment.CancelsByID, RefundLookup: payment.RefundLookupAlone, Shows: payment.ShowsChargebacks}},
+		"gopay":         {0, payment.Capabilities{Lookup: payment.LookupByID, Identity: payment.IdentityOwn, Cancels: payment.CancelsByID, RefundLookup: payment.RefundLookupInPayment, Shows: payment.ShowsRefunds}},
+		"lemonsqueezy":  {0, payment.Capabilities{Lookup: payment.LookupConsistent, Identity: payment.IdentityOwn, CapturesSeen: true, Cancels: payment.CancelsByID}},
+		"mollie":        {time.Hour, payment.Capabilities{Lookup: payment.LookupByID, Identity: payment.IdentityOwn, CapturesSeen: true, Cancels: payment.CancelsByID, RefundLookup: payment.RefundLookupInPayment, RefundsConsistent: true, Shows: payment.ShowsDisputes}},
+		"paddle":        {0, payment.Capabilities{Lookup: payment.LookupConsistent, Identity: payment.IdentityByBrowser, CapturesSeen: true, Cancels: payment.CancelsByID, RefundLookup: payment.RefundLookupAlone, Shows: payment.ShowsDisputes}},
+		"paypal":        {6 * time.Hour, payment.Capabilities{Lookup: payment.LookupByID, Identity: payment.IdentityByPayee, Complete: true, CapturesSeen: true, Cancels: payment.CancelsByID, RefundLookup: payment.RefundLookupInPayment, Shows: payment.ShowsRefunds}},
+		"razorpay":      {181 * 24 * time.Hour, payment.Capabilities{Lookup: payment.LookupByReference, Identity: payment.IdentityOwn, Complete: true, CapturesSeen: true, Cancels: payment.CancelsByID, RefundLookup: payment.RefundLookupInPayment, Shows: payment.ShowsRefunds}},
+		"robokassa":     {0, payment.Capabilities{Resend: payment.ResendUnfound, Lookup: payment.LookupConsistent, Identity: payment.IdentityOwn, Cancels: payment.CancelsByID, RefundLookup: payment.RefundLookupInPayment}},
+		"square":        {2 * time.Hour, payment.Capabilities{Lookup: payment.LookupByReference, Identity: payment.IdentityOwn, CapturesSeen: true, Cancels: payment.CancelsByReference, RefundLookup: payment.RefundLookupInPayment, Shows: payment.ShowsRefunds}},
+		"standard":      {24 * time.Hour, payment.Capabilities{Lookup: payment.LookupConsistent, Identity: payment.IdentityOwn, Complete: true, CapturesSeen: true, Cancels: payment.CancelsByID, RefundLookup: payment.RefundLookupInPayment, RefundsConsistent: true, Shows: payment.ShowsDisputes}},
+		"stripe":        {24 * time.Hour, payment.Capabilities{Lookup: payment.LookupByReference, Identity: payment.IdentityOwn, Complete: true, CapturesSeen: true, Cancels: payment.CancelsByID, RefundLookup: payment.RefundLookupInPayment, RefundsConsistent: true, Shows: payment.ShowsDisputes}},
+		"tbank":         {0, payment.Capabilities{Lookup: payment.LookupConsistent, Identity: payment.IdentityByBrowser, CapturesSeen: true, Cancels: payment.CancelsByID, RefundsConsistent: true}},
+		"yookassa":      {24 * time.Hour, payment.Capabilities{Lookup: payment.LookupByReference, Identity: payment.IdentityOwn, CapturesSeen: true, Cancels: payment.CancelsByID, RefundLookup: payment.RefundLookupInPayment, Shows: payment.ShowsRefunds}},
 	} {
 		p, err := provider.New(kind, kit.Settings{Params: map[string]string{"webhook_secret": "secret"}})
 		require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestWhatTheDocumentationPromises(t *testing.T) {
 		require.Equal(t, c.keys > 0, got.KeyLife > 0, kind)
 		require.True(t, got.KeyLife == 0 || got.KeyLife < c.keys, "%s: what is sent last must get there in time", kind)
 		got.KeyLife, got.FindLag = 0, 0
-		got.Captures, got.PartialCapture, got.Refund, got.PartialRefund = payment.CapturesNone, false, false, false // only the suite reads them
+		got.Captures, got.Refunds = payment.CapturesNone, payment.RefundsNone // only the suite reads them
 		require.Equal(t, c.can, got, kind)
 	}
 }
@@ -105,7 +105,7 @@ func TestMarksInBooksAreClaims(t *testing.T) {
 			BaseURL: "http://127.0.0.1:1", Client: provider.NewHTTPClient(), Params: map[string]string{"webhook_secret": "secret"},
 		})
 		require.NoError(t, err, kind)
-		want := (p.Capabilities().BrowserMarks || readsBrowserMarks(t, kind)) && !a.Unmarked && without[kind] == ""
+		want := (p.Capabilities().Identity.BrowserMarks() || readsBrowserMarks(t, kind)) && !a.Unmarked && without[kind] == ""
 		require.Equal(t, want, a.BrowserMarked, kind)
 	}
 }
@@ -138,4 +138,23 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	require.Contains(t, seen, "api_key")
+}
+
+// TestReturnsToApps: an adapter takes an app's address if its provider's documentation does, or if it passes on no address.
+func TestReturnsToApps(t *testing.T) {
+	t.Parallel()
+	var web, none []string
+	for kind, a := range provider.Adapters() {
+		switch {
+		case !slices.ContainsFunc(a.Carries, func(m kit.Carried) bool { return m.Member == "return_url" }):
+			none = append(none, kind)
+			require.False(t, a.WebReturns(), kind)
+		case a.WebReturns():
+			web = append(web, kind)
+		}
+	}
+	require.ElementsMatch(t, []string{"braintree", "paddle", "square"}, none)
+	require.ElementsMatch(t, []string{
+		"checkout", "cloudpayments", "comgate", "gocardless", "gopay", "lemonsqueezy", "paypal", "razorpay", "robokassa", "tbank", "yookassa",
+	}, web)
 }

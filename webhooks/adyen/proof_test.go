@@ -119,7 +119,7 @@ func TestKinds(t *testing.T) {
 			t.Parallel()
 			e := providertest.Parsed(t, newVerifier(t), adyenBody(adyenItem(test.code, test.success, test.members)))
 			require.Equal(t, test.kind, e.Kind)
-			require.Equal(t, test.failure, e.FailureCode)
+			require.Equal(t, test.failure, string(e.FailureCode))
 			require.Equal(t, test.success == "false" && test.members != "" && !strings.Contains(test.members, `"reason":"Refused"`) && !strings.Contains(test.members, `"?"`), e.PageOpen)
 			require.Equal(t, test.code, e.Type)
 			require.Equal(t, test.kind == webhooks.KindIgnored, e.Money == nil)

@@ -221,7 +221,7 @@ func (i item) onPage() bool {
 
 // reasons translates the refusal reasons (https://docs.adyen.com/development-resources/refusal-reasons), in lower case;
 // any other is provider_rejected.
-var reasons = map[string]string{
+var reasons = map[string]webhooks.FailureCode{
 	"refused":                    webhooks.CodeCardDeclined,
 	"blocked card":               webhooks.CodeCardDeclined,
 	"expired card":               webhooks.CodeCardDeclined,
@@ -243,12 +243,12 @@ var reasons = map[string]string{
 }
 
 // FailureCode returns paylatch's code and the one of Adyen to keep for the reason of a refusal, which is a short text.
-func FailureCode(reason string) (ours, adyens string) {
+func FailureCode(reason string) (ours webhooks.FailureCode, adyens string) {
 	return cmp.Or(reasons[strings.ToLower(reason)], webhooks.CodeProviderRejected), reason
 }
 
 // failure returns paylatch's code and Adyen's reason.
-func (i item) failure() (code, providerCode string) {
+func (i item) failure() (code webhooks.FailureCode, providerCode string) {
 	reason := read.Text(i.Reason)
 	switch i.EventCode {
 	case "AUTHORISATION":

@@ -242,7 +242,7 @@ func statusKind(status string) webhooks.Kind {
 }
 
 // ends are the codes of transactions that ended without a refusal.
-var ends = map[string]string{"voided": webhooks.CodeCanceled, "authorization_expired": webhooks.CodeExpired}
+var ends = map[string]webhooks.FailureCode{"voided": webhooks.CodeCanceled, "authorization_expired": webhooks.CodeExpired}
 
 // fill reads a dispute. Its amount is debited until the dispute is resolved, and the won part is returned
 // (https://developer.paypal.com/braintree/graphql/reference/types/dispute.md, amountDisputed and amountWon). A dispute that

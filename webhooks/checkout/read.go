@@ -208,7 +208,7 @@ func (c eventData) withDispute(e webhooks.Event) webhooks.Event {
 
 // codes translates response codes (https://www.checkout.com/docs/resources/codes/http-response-codes); those of 3-D
 // Secure (2015x) and of lost and stolen cards (300xx) are from memory, and would otherwise be a declined card.
-var codes = map[string]string{
+var codes = map[string]webhooks.FailureCode{
 	"20051": webhooks.CodeInsufficientFunds,
 	"20059": webhooks.CodeFraudSuspected,
 	"20151": webhooks.CodeAuthenticationFailed,
@@ -222,7 +222,7 @@ var codes = map[string]string{
 
 // FailureCode returns paylatch's code and the one of Checkout.com to keep for the response code of a payment that was
 // declined: 2xxxx and 3xxxx are the bank's refusals, 4xxxx those of risk rules.
-func FailureCode(responseCode string) (ours, checkouts string) {
+func FailureCode(responseCode string) (ours webhooks.FailureCode, checkouts string) {
 	class := webhooks.CodeProviderRejected
 	switch {
 	case strings.HasPrefix(responseCode, "2"), strings.HasPrefix(responseCode, "3"):
@@ -234,7 +234,7 @@ func FailureCode(responseCode string) (ours, checkouts string) {
 }
 
 // failure returns paylatch's code and Checkout.com's for an event that is a failure.
-func failure(eventType, responseCode string) (code, providerCode string) {
+func failure(eventType, responseCode string) (code webhooks.FailureCode, providerCode string) {
 	switch eventType {
 	case "payment_canceled", "payment_voided":
 		return webhooks.CodeCanceled, responseCode

@@ -96,7 +96,7 @@ func TestKinds(t *testing.T) {
 			t.Parallel()
 			e := cloudPaymentsEvent(t, newVerifier(t), test.topic, cloudPayment+test.fields)
 			require.Equal(t, test.kind, e.Kind)
-			require.Equal(t, test.failure, e.FailureCode)
+			require.Equal(t, test.failure, string(e.FailureCode))
 			require.Equal(t, test.topic, e.Type)
 			require.Equal(t, test.topic == "fail", e.PageOpen, "the payer may try again")
 		})

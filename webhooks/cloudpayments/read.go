@@ -143,7 +143,7 @@ func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks
 }
 
 // reasons translates ReasonCode (https://developers.cloudpayments.ru/#kody-oshibok); all but 5051 are from memory.
-var reasons = map[string]string{
+var reasons = map[string]webhooks.FailureCode{
 	"5001": webhooks.CodeCardDeclined,
 	"5005": webhooks.CodeCardDeclined,
 	"5014": webhooks.CodeCardDeclined,
@@ -164,6 +164,6 @@ var reasons = map[string]string{
 
 // FailureCode returns paylatch's code and the one of CloudPayments to keep for the ReasonCode of a payment that was
 // declined.
-func FailureCode(reasonCode string) (ours, cloudPayments string) {
+func FailureCode(reasonCode string) (ours webhooks.FailureCode, cloudPayments string) {
 	return cmp.Or(reasons[reasonCode], webhooks.CodeProviderRejected), reasonCode
 }

@@ -189,7 +189,7 @@ func (g rawEvent) refundKind() webhooks.Kind {
 	}
 }
 
-func (g rawEvent) failure() string {
+func (g rawEvent) failure() webhooks.FailureCode {
 	switch {
 	case g.Action == "cancelled", g.Action == "customer_approval_denied":
 		return webhooks.CodeCanceled

@@ -129,7 +129,7 @@ const (
 
 // kindOf translates the types that are about a payment, with paylatch's code for a failure. failed, canceled and
 // expired are final at Mollie: the payment can't be tried again by another method.
-func kindOf(eventType string) (kind webhooks.Kind, failureCode string) {
+func kindOf(eventType string) (kind webhooks.Kind, failureCode webhooks.FailureCode) {
 	switch eventType {
 	case "payment.pending":
 		return webhooks.KindProcessing, ""
@@ -216,11 +216,11 @@ func (m snapshot) money(eventType string) (*webhooks.Money, error) {
 
 // FailureCode returns paylatch's code and the one of Mollie to keep for the reason of a failure
 // (https://docs.mollie.com/reference/get-payment, "failureReason").
-func FailureCode(reason string) (ours, mollies string) {
+func FailureCode(reason string) (ours webhooks.FailureCode, mollies string) {
 	return cmp.Or(reasons[reason], webhooks.CodeProviderRejected), reason
 }
 
-var reasons = map[string]string{
+var reasons = map[string]webhooks.FailureCode{
 	"authentication_abandoned":       webhooks.CodeAuthenticationFailed,
 	"authentication_failed":          webhooks.CodeAuthenticationFailed,
 	"authentication_required":        webhooks.CodeAuthenticationFailed,

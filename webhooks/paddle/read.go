@@ -143,7 +143,7 @@ const RenewalPrefix = "subscription_"
 
 // codes translates the error codes of payments (https://developer.paddle.com/api-reference/transactions/overview,
 // "payments").
-var codes = map[string]string{
+var codes = map[string]webhooks.FailureCode{
 	"authentication_failed":   webhooks.CodeAuthenticationFailed,
 	"blocked_card":            webhooks.CodeFraudSuspected,
 	"canceled":                webhooks.CodeCanceled,
@@ -156,7 +156,7 @@ var codes = map[string]string{
 }
 
 // failure takes the newest payment, which Paddle lists first.
-func (p transactionData) failure() (code, providerCode string) {
+func (p transactionData) failure() (code webhooks.FailureCode, providerCode string) {
 	if len(p.Payments.Value) == 0 {
 		return webhooks.CodeProviderRejected, ""
 	}

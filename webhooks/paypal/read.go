@@ -292,7 +292,7 @@ func (r object) marks() []string {
 
 // processorCodes translates the answers of card processors that are not just a decline
 // (https://developer.paypal.com/api/rest/reference/orders/v2/errors/#processor-response-codes).
-var processorCodes = map[string]string{
+var processorCodes = map[string]webhooks.FailureCode{
 	"5120": webhooks.CodeInsufficientFunds,
 	"5650": webhooks.CodeAuthenticationFailed,
 	"9500": webhooks.CodeFraudSuspected,
@@ -302,7 +302,7 @@ var processorCodes = map[string]string{
 
 // FailureCode returns paylatch's code and the one of PayPal to keep for a payment that was declined: the card
 // processor's where there is one, else the reason in its status_details.
-func FailureCode(processorCode, reason string) (ours, paypals string) {
+func FailureCode(processorCode, reason string) (ours webhooks.FailureCode, paypals string) {
 	switch {
 	case processorCode != "":
 		return cmp.Or(processorCodes[processorCode], webhooks.CodeCardDeclined), processorCode
@@ -314,7 +314,7 @@ func FailureCode(processorCode, reason string) (ours, paypals string) {
 }
 
 // failure returns paylatch's code and PayPal's.
-func (r object) failure(e webhooks.Event) (code, providerCode string) {
+func (r object) failure(e webhooks.Event) (code webhooks.FailureCode, providerCode string) {
 	processorCode, reason := read.Text(read.Members(r.Processor)["response_code"]), read.Text(read.Members(r.StatusDetails)["reason"])
 	switch {
 	case processorCode != "" && (r.Status == "DECLINED" || r.Status == "FAILED" || r.Status == "DENIED"):

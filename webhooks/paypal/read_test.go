@@ -98,7 +98,7 @@ func TestKinds(t *testing.T) {
 			t.Parallel()
 			e := providertest.Parsed(t, newVerifier(t), paypalEvent(test.eventType, test.members))
 			require.Equal(t, test.kind, e.Kind)
-			require.Equal(t, test.failure, e.FailureCode)
+			require.Equal(t, test.failure, string(e.FailureCode))
 			require.Equal(t, name == "order approved", e.Approved)
 			if test.minor < 0 {
 				require.Nil(t, e.Money)
@@ -164,10 +164,10 @@ func TestUnreadable(t *testing.T) {
 // TestFailureCode: a shop's page shows the customer the next step by this code.
 func TestFailureCode(t *testing.T) {
 	t.Parallel()
-	providertest.Reasons(t, func(reason string) (string, string) { return paypal.FailureCode("", reason) }, map[string]string{
+	providertest.Reasons(t, func(reason string) (webhooks.FailureCode, string) { return paypal.FailureCode("", reason) }, map[string]string{
 		"fraud_suspected": "BUYER_COMPLAINT|DECLINED_BY_RISK_FRAUD_FILTERS", "provider_rejected": "|NEW",
 	})
-	providertest.Reasons(t, func(code string) (string, string) { return paypal.FailureCode(code, "BUYER_COMPLAINT") }, map[string]string{
+	providertest.Reasons(t, func(code string) (webhooks.FailureCode, string) { return paypal.FailureCode(code, "BUYER_COMPLAINT") }, map[string]string{
 		"card_declined": "0500|new", "insufficient_funds": "5120", "authentication_failed": "5650", "fraud_suspected": "9500|9510|9520",
 	})
 }

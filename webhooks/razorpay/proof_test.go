@@ -154,7 +154,7 @@ func FuzzVerify(f *testing.F) {
 // TestFailureCode: a shop's page shows the customer the next step by this code.
 func TestFailureCode(t *testing.T) {
 	t.Parallel()
-	providertest.Reasons(t, func(reason string) (string, string) { return razorpay.FailureCode(reason, "") }, map[string]string{
+	providertest.Reasons(t, func(reason string) (webhooks.FailureCode, string) { return razorpay.FailureCode(reason, "") }, map[string]string{
 		"card_declined": "card_declined", "insufficient_funds": "insufficient_funds", "authentication_failed": "authentication_failed|incorrect_otp",
 		"fraud_suspected": "payment_risk_check_failed", "canceled": "payment_cancelled", "expired": "payment_timed_out", "provider_rejected": "|payment_failed",
 	})

@@ -209,7 +209,7 @@ func (r entityData) amount(name string) *read.Integer {
 
 // reasons translates error_reason. Only payment_failed and payment_cancelled were seen in the documentation's samples;
 // the others are from memory. Any other reason becomes provider_rejected.
-var reasons = map[string]string{
+var reasons = map[string]webhooks.FailureCode{
 	"authentication_failed":     webhooks.CodeAuthenticationFailed,
 	"card_declined":             webhooks.CodeCardDeclined,
 	"incorrect_otp":             webhooks.CodeAuthenticationFailed,
@@ -221,11 +221,11 @@ var reasons = map[string]string{
 
 // FailureCode returns paylatch's code and the one of Razorpay to keep for the error_reason and error_code of a payment
 // that failed.
-func FailureCode(errorReason, errorCode string) (ours, razorpays string) {
+func FailureCode(errorReason, errorCode string) (ours webhooks.FailureCode, razorpays string) {
 	return cmp.Or(reasons[errorReason], webhooks.CodeProviderRejected), cmp.Or(errorReason, errorCode)
 }
 
-func (r entityData) failure(eventType string) (code, providerCode string) {
+func (r entityData) failure(eventType string) (code webhooks.FailureCode, providerCode string) {
 	switch eventType {
 	case "payment_link.expired":
 		return webhooks.CodeExpired, ""

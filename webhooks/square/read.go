@@ -149,7 +149,7 @@ func (p payment) fill(e webhooks.Event) (webhooks.Event, error) {
 }
 
 // codes translates the codes of card_details.errors (https://developer.squareup.com/reference/square/enums/ErrorCode).
-var codes = map[string]string{
+var codes = map[string]webhooks.FailureCode{
 	"INSUFFICIENT_FUNDS":                  webhooks.CodeInsufficientFunds,
 	"CARD_DECLINED_VERIFICATION_REQUIRED": webhooks.CodeAuthenticationFailed,
 	"DELAYED_TRANSACTION_EXPIRED":         webhooks.CodeExpired,
@@ -163,12 +163,12 @@ var codes = map[string]string{
 
 // FailureCode returns paylatch's code and the one of Square to keep for the error of a card. One that is not in the
 // table is the bank's or the card's refusal.
-func FailureCode(errorCode string) (ours, squares string) {
+func FailureCode(errorCode string) (ours webhooks.FailureCode, squares string) {
 	return cmp.Or(codes[errorCode], webhooks.CodeCardDeclined), errorCode
 }
 
 // failure takes the first error of the card; without any, there is no reason.
-func (p payment) failure() (code, providerCode string) {
+func (p payment) failure() (code webhooks.FailureCode, providerCode string) {
 	if len(p.Card.Value.Errors) == 0 {
 		return webhooks.CodeProviderRejected, ""
 	}

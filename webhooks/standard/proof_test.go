@@ -84,7 +84,7 @@ func TestKinds(t *testing.T) {
 			t.Parallel()
 			e := providertest.Parsed(t, newVerifier(t), test.body)
 			require.Equal(t, test.kind, e.Kind)
-			require.Equal(t, test.code, e.FailureCode)
+			require.Equal(t, test.code, string(e.FailureCode))
 			require.Equal(t, test.said, e.ProviderCode)
 			require.Empty(t, e.References)
 			require.Nil(t, e.Money)

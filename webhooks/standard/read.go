@@ -3,22 +3,20 @@ package standard
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/internal/read"
 )
 
-// knownCode returns code if it is one of paylatch's own, else provider_rejected: the provider's own code stays in
-// Event.ProviderCode.
-func knownCode(code string) string {
-	switch code {
-	case webhooks.CodeCardDeclined, webhooks.CodeInsufficientFunds, webhooks.CodeAuthenticationFailed,
-		webhooks.CodeExpired, webhooks.CodeCanceled, webhooks.CodeFraudSuspected:
-		return code
-	default:
-		return webhooks.CodeProviderRejected
+// FailureCode returns paylatch's code and the provider's own to keep for the failure_code of a charge or a refund. A code
+// that is not one of paylatch's becomes provider_rejected.
+func FailureCode(code string) (ours webhooks.FailureCode, theirs string) {
+	if known := webhooks.FailureCode(code); slices.Contains(webhooks.FailureCodes(), known) {
+		return known, code
 	}
+	return webhooks.CodeProviderRejected, code
 }
 
 // eventData is the member "data" of the sandbox's events.
@@ -117,7 +115,7 @@ func (d eventData) fill(e webhooks.Event) (webhooks.Event, error) {
 	e.Mode = read.ModeText(string(d.Test), "true", "false")
 	e.RefundID, e.RefundReference = d.RefundID, string(d.RefundReference)
 	if code := string(d.FailureCode); e.Kind.IsFailure() {
-		e.FailureCode, e.ProviderCode = knownCode(code), code
+		e.FailureCode, e.ProviderCode = FailureCode(code)
 	}
 	switch e.Type {
 	case "charge.canceled", containerCanceled:

@@ -25,7 +25,7 @@ func ReviewStatus(open bool, reason string) webhooks.ReviewStatus {
 
 // FailureCode returns paylatch's code and the one of Stripe to keep for an error of Stripe's API, or the
 // last_payment_error of a payment intent, by its type, code and decline_code.
-func FailureCode(errorType, code, declineCode string) (ours, stripes string) {
+func FailureCode(errorType, code, declineCode string) (ours webhooks.FailureCode, stripes string) {
 	var f failure
 	f.LastPaymentError.Type, f.LastPaymentError.Code, f.LastPaymentError.DeclineCode = errorType, code, declineCode
 	return f.intentFailure()

@@ -37,9 +37,9 @@ func TestCodes(t *testing.T) {
 		{"", "", "", "provider_rejected", ""},
 	} {
 		ours, stripes := stripe.FailureCode(c.errorType, c.code, c.decline)
-		require.Equal(t, [2]string{c.ours, c.stripes}, [2]string{ours, stripes})
+		require.Equal(t, [2]string{c.ours, c.stripes}, [2]string{string(ours), stripes})
 	}
-	for reason, ours := range map[string]string{"automatic": "expired", "expired": "expired", "fraudulent": "fraud_suspected", "requested_by_customer": "canceled", "": "canceled"} {
+	for reason, ours := range map[string]webhooks.FailureCode{"automatic": "expired", "expired": "expired", "fraudulent": "fraud_suspected", "requested_by_customer": "canceled", "": "canceled"} {
 		require.Equal(t, ours, stripe.CancellationCode(reason))
 	}
 }
@@ -47,14 +47,14 @@ func TestCodes(t *testing.T) {
 // TestFailureCode: a shop's page shows the customer the next step by this code.
 func TestFailureCode(t *testing.T) {
 	t.Parallel()
-	providertest.Reasons(t, func(code string) (string, string) { return stripe.FailureCode("api_error", code, "") }, map[string]string{
+	providertest.Reasons(t, func(code string) (webhooks.FailureCode, string) { return stripe.FailureCode("api_error", code, "") }, map[string]string{
 		"card_declined":         "card_declined|do_not_honor|expired_card|generic_decline|incorrect_cvc|incorrect_number",
 		"insufficient_funds":    "insufficient_funds",
 		"authentication_failed": "authentication_not_handled|authentication_required|payment_intent_authentication_failure",
 		"fraud_suspected":       "elevated_risk_level|fraudulent|highest_risk_level|lost_card|merchant_blacklist|pickup_card|stolen_card",
 		"canceled":              "payment_method_customer_decline", "expired": "payment_intent_payment_attempt_expired", "provider_rejected": "|processing_error|new",
 	})
-	providertest.Reasons(t, func(decline string) (string, string) {
+	providertest.Reasons(t, func(decline string) (webhooks.FailureCode, string) {
 		return stripe.FailureCode("card_error", "card_declined", decline)
 	}, map[string]string{"provider_rejected": "processing_error"})
 }

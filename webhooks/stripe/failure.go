@@ -26,7 +26,7 @@ type failure struct {
 // codes translates Stripe's error and decline codes (https://docs.stripe.com/error-codes,
 // https://docs.stripe.com/declines/codes). A card that has expired or was typed wrong is a declined card: "expired" is
 // for payments.
-var codes = map[string]string{
+var codes = map[string]webhooks.FailureCode{
 	"insufficient_funds": webhooks.CodeInsufficientFunds,
 
 	"authentication_not_handled":            webhooks.CodeAuthenticationFailed,
@@ -54,7 +54,7 @@ var codes = map[string]string{
 }
 
 // failureOf returns paylatch's code and Stripe's for an event that is a failure.
-func (o objectData) failureOf(eventType string) (code, providerCode string) {
+func (o objectData) failureOf(eventType string) (code webhooks.FailureCode, providerCode string) {
 	switch {
 	case strings.HasSuffix(eventType, ".expired"):
 		return webhooks.CodeExpired, ""
@@ -73,7 +73,7 @@ func (o objectData) failureOf(eventType string) (code, providerCode string) {
 
 // CancellationCode returns paylatch's code for the cancellation_reason of a payment intent, which may be empty.
 // "automatic" is Stripe's own doing, when a hold was not captured in time.
-func CancellationCode(reason string) string {
+func CancellationCode(reason string) webhooks.FailureCode {
 	switch reason {
 	case "expired", "automatic":
 		return webhooks.CodeExpired
@@ -85,7 +85,7 @@ func CancellationCode(reason string) string {
 }
 
 // intentFailure prefers the bank's code to Stripe's, which is often no more than card_declined.
-func (f failure) intentFailure() (code, providerCode string) {
+func (f failure) intentFailure() (code webhooks.FailureCode, providerCode string) {
 	e := f.LastPaymentError
 	fallback := webhooks.CodeProviderRejected
 	if e.Type == "card_error" {
@@ -94,7 +94,7 @@ func (f failure) intentFailure() (code, providerCode string) {
 	return cmp.Or(codes[e.DeclineCode], codes[e.Code], fallback), cmp.Or(e.DeclineCode, e.Code)
 }
 
-func (f failure) chargeFailure() (code, providerCode string) {
+func (f failure) chargeFailure() (code webhooks.FailureCode, providerCode string) {
 	providerCode = cmp.Or(f.Outcome.Reason, f.FailureCode)
 	if f.Outcome.Type == "blocked" {
 		return webhooks.CodeFraudSuspected, providerCode

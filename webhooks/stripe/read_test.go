@@ -199,7 +199,7 @@ func TestFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := providertest.Parsed(t, newVerifier(t), stripeBody(test.eventType, test.members))
-			require.Equal(t, test.code, e.FailureCode)
+			require.Equal(t, test.code, string(e.FailureCode))
 			require.Equal(t, test.said, e.ProviderCode)
 		})
 	}

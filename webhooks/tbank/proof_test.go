@@ -85,7 +85,7 @@ func TestKinds(t *testing.T) {
 			e := providertest.Parsed(t, newVerifier(t), tbankBody(test.status, test.members))
 			require.Equal(t, test.kind, e.Kind)
 			require.Equal(t, test.status == "AUTH_FAIL", e.PageOpen, "after a try that failed the bank's page takes another")
-			require.Equal(t, test.failure, e.FailureCode)
+			require.Equal(t, test.failure, string(e.FailureCode))
 			require.Equal(t, test.fetch, e.NeedsFetch)
 		})
 	}
@@ -233,7 +233,7 @@ func tbankFlip(t *testing.T, d *webhooks.Delivery, place uint, mask byte) bool {
 // TestFailureCode: a shop's page shows the customer the next step by this code.
 func TestFailureCode(t *testing.T) {
 	t.Parallel()
-	providertest.Reasons(t, func(code string) (string, string) { return tbank.FailureCode("REJECTED", code) }, map[string]string{
+	providertest.Reasons(t, func(code string) (webhooks.FailureCode, string) { return tbank.FailureCode("REJECTED", code) }, map[string]string{
 		"card_declined": "|9", "insufficient_funds": "1051", "authentication_failed": "101", "fraud_suspected": "1034|1041|1043|1059",
 	})
 }

@@ -87,7 +87,7 @@ func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks
 }
 
 // errorCodes translates ErrorCode (https://www.tbank.ru/kassa/dev/payments/, "Коды ошибок"); it is from memory.
-var errorCodes = map[string]string{
+var errorCodes = map[string]webhooks.FailureCode{
 	"101":  webhooks.CodeAuthenticationFailed,
 	"1034": webhooks.CodeFraudSuspected,
 	"1041": webhooks.CodeFraudSuspected,
@@ -98,7 +98,7 @@ var errorCodes = map[string]string{
 
 // FailureCode returns paylatch's code and the one of the bank to keep for the Status and ErrorCode of a payment that
 // failed.
-func FailureCode(status, errorCode string) (ours, banks string) {
+func FailureCode(status, errorCode string) (ours webhooks.FailureCode, banks string) {
 	if errorCode == "0" {
 		errorCode = ""
 	}

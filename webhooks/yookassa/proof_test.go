@@ -68,7 +68,7 @@ func TestKinds(t *testing.T) {
 			t.Parallel()
 			e := providertest.Parsed(t, newVerifier(t), yookassaBody(test.event, test.members))
 			require.Equal(t, test.kind, e.Kind)
-			require.Equal(t, test.failure, e.FailureCode)
+			require.Equal(t, test.failure, string(e.FailureCode))
 			require.Equal(t, test.kind != webhooks.KindIgnored, e.NeedsFetch, "what nobody signed must be asked for")
 		})
 	}

@@ -97,7 +97,7 @@ func (o objectData) fill(e webhooks.Event) (webhooks.Event, error) {
 
 // reasons translates why a payment was cancelled
 // (https://yookassa.ru/developers/payment-acceptance/after-the-payment/declined-payments).
-var reasons = map[string]string{
+var reasons = map[string]webhooks.FailureCode{
 	"3d_secure_failed":              webhooks.CodeAuthenticationFailed,
 	"call_issuer":                   webhooks.CodeCardDeclined,
 	"card_expired":                  webhooks.CodeCardDeclined,
@@ -116,6 +116,6 @@ var reasons = map[string]string{
 }
 
 // FailureCode returns paylatch's code and the one of YooKassa to keep for the reason of a cancellation.
-func FailureCode(reason string) (ours, yookassas string) {
+func FailureCode(reason string) (ours webhooks.FailureCode, yookassas string) {
 	return cmp.Or(reasons[reason], webhooks.CodeProviderRejected), reason
 }

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/bojanz/currency"
+
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // FieldError is the error of one field, as "must …".
@@ -189,9 +191,9 @@ func formatted(format, text string) bool {
 	case "ip":
 		_, err := netip.ParseAddr(text)
 		return err == nil
-	case "http-url":
+	case "return-url":
 		u, err := url.Parse(text)
-		return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+		return err == nil && ((u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" || payment.IsAppScheme(u.Scheme))
 	}
 	return true
 }

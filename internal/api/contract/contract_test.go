@@ -102,7 +102,7 @@ func TestMistakesAreSentences(t *testing.T) {
 		{order, `{"currency":"EUR","amount":1,"metadata":{"":""}}`, contract.FieldError{"metadata.", "must have a name of 1 to 40 characters"}},
 		{pay, `{"payment_method":null}`, contract.FieldError{"payment_method", "must be an object"}},
 		{pay, `{"payment_method":{"token":"t"},"capture":""}`, contract.FieldError{"capture", "must be one of automatic, manual, manual_multiple"}},
-		{pay, `{"payment_method":{"token":"t"},"return_url":"ftp://a"}`, contract.FieldError{"return_url", "must be an absolute http or https address"}},
+		{pay, `{"payment_method":{"token":"t"},"return_url":"ftp://a"}`, contract.FieldError{"return_url", "must be an absolute http or https address, or an app's address"}},
 	} {
 		value, err := contract.ParseJSON([]byte(c.body))
 		require.NoError(t, err)

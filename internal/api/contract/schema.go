@@ -17,10 +17,12 @@ type Schema struct {
 	Format      string
 	Pattern     pattern
 	// Hint describes the values that Pattern or Format allow.
-	Hint    string `yaml:"x-hint"` //nolint:tagliatelle // as OpenAPI writes extensions
-	Enum    []string
-	Const   string
-	Default string
+	Hint string `yaml:"x-hint"` //nolint:tagliatelle // as OpenAPI writes extensions
+	Enum []string
+	// Extensible is true where later versions may add values to Enum.
+	Extensible bool `yaml:"x-extensible-enum"` //nolint:tagliatelle // as OpenAPI writes extensions
+	Const      string
+	Default    string
 
 	Deciders `yaml:",inline"`
 	// DecidesNothing is the value that every role may send. RefusedAs is the code of the problem where a role may not set

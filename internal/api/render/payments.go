@@ -146,7 +146,7 @@ func failure(f *payment.Failure) *gen.Failure {
 	if f == nil {
 		return nil
 	}
-	return &gen.Failure{Code: f.Code, Message: f.Message, ProviderCode: orNull(f.ProviderCode)}
+	return &gen.Failure{Code: gen.FailureCode(f.Code), Message: f.Message, ProviderCode: orNull(f.ProviderCode)}
 }
 
 // RetryAfter is when to read an attempt again, as the header has it; empty when no change can come.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -18,7 +19,8 @@ import (
 
 // TestUpgrade runs the previous release and this version on one database under load: with the
 // schema of the previous one first, then beside each other while the new one migrates it, then
-// without the previous one. Nothing is lost, charged twice, or stored so that verify finds it.
+// without the previous one, and back: the previous one alone, on the new schema. Nothing is lost,
+// charged twice, or stored so that verify finds it.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	previous := previousRelease(t)
@@ -49,13 +51,17 @@ func TestUpgrade(t *testing.T) {
 	before.kill()
 	pays(10, now)
 	load.Wait()
+	now.kill()
+	back := r.serveOf(previous, r.gate.URL)
+	pays(10, back)
+	load.Wait()
 	eventually(t, "the end of all attempts", func() bool {
 		return one[int](t, r, `SELECT count(*) FROM payment_attempts WHERE status = 'pending'`) == 0
 	})
 	for _, id := range column[string](t, r, `SELECT attempt_id::text FROM payment_attempts WHERE status = 'succeeded'`) {
 		r.charged(t, id, 1999)
 	}
-	require.Equal(t, 4*50, one[int](t, r, `SELECT count(*) FROM payment_attempts`))
+	require.Equal(t, 4*60, one[int](t, r, `SELECT count(*) FROM payment_attempts`))
 	require.Empty(t, column[string](t, r, `SELECT kind FROM discrepancies`))
 	run(binary, "verify")
 }
@@ -119,7 +125,7 @@ func pressedAt(t *testing.T, n int, first, second *service) {
 	}
 }
 
-// previousRelease builds the newest release before this commit. Without one there is nothing to
+// previousRelease builds the last release of the file RELEASES. Without one there is nothing to
 // upgrade from, and the test is skipped.
 func previousRelease(t *testing.T) string {
 	t.Helper()
@@ -128,12 +134,22 @@ func previousRelease(t *testing.T) string {
 		cmd.Dir = filepath.Join("..", "..")
 		return cmd.Output()
 	}
-	tag, err := git("describe", "--tags", "--match", "v[0-9]*", "--abbrev=0", "HEAD~1")
-	if err != nil {
-		t.Skip("there is no release (a tag v*) before this commit to upgrade from")
+	list, err := os.ReadFile("../../../RELEASES")
+	require.NoError(t, err)
+	var version, commit string
+	for line := range strings.Lines(string(list)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] != "#" {
+			version, commit = fields[0], fields[1]
+		}
+	}
+	if commit == "" {
+		t.Skip("RELEASES names no release to upgrade from")
+	}
+	if _, err := git("cat-file", "-e", commit+"^{commit}"); err != nil {
+		t.Skipf("the clone lacks %s, the commit of %s, as a shallow one does", commit, version)
 	}
 	dir := t.TempDir()
-	source, err := git("archive", strings.TrimSpace(string(tag)))
+	source, err := git("archive", commit)
 	require.NoError(t, err)
 	unpack := exec.CommandContext(t.Context(), "tar", "-x", "-C", dir)
 	unpack.Stdin = strings.NewReader(string(source))

@@ -40,8 +40,8 @@ type confirmRequest struct {
 }
 
 func (in confirmRequest) checked() (confirmRequest, *apiError) {
-	if in.ReturnURL != "" && !isWebAddress(in.ReturnURL) {
-		return in, invalid("return_url must be an absolute http or https address.")
+	if in.ReturnURL != "" && !isAddress(in.ReturnURL) {
+		return in, invalid("return_url must be an absolute http or https address, or an app's.")
 	}
 	return in, nil
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/url"
 	"strings"
+
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 const (
@@ -72,8 +74,8 @@ func (in chargeRequest) checked() (chargeRequest, *apiError) {
 		return in, invalid("currency must be three upper-case letters.")
 	case in.Capture != captureAutomatic && in.Capture != captureManual:
 		return in, invalid("capture must be automatic or manual.")
-	case in.ReturnURL != "" && !isWebAddress(in.ReturnURL):
-		return in, invalid("return_url must be an absolute http or https address.")
+	case in.ReturnURL != "" && !isAddress(in.ReturnURL):
+		return in, invalid("return_url must be an absolute http or https address, or an app's.")
 	}
 	return in, nil
 }
@@ -115,7 +117,8 @@ func isCurrency(code string) bool {
 	return len(code) == 3 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-func isWebAddress(address string) bool {
+// isAddress reports whether an address is a web page's or an app's.
+func isAddress(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	return err == nil && ((u.Scheme == "http" || u.Scheme == "https") && u.Host != "" || payment.IsAppScheme(u.Scheme))
 }

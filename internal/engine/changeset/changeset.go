@@ -287,11 +287,11 @@ func (s *Changeset) advance(c *Change, r payment.Report) fsm.Verdict {
 }
 
 // capabilities are the capabilities of the attempt's provider, the zero value without a provider.
-func (s *Changeset) capabilities(a payment.Attempt) (can payment.Capabilities) {
+func (s *Changeset) capabilities(a payment.Attempt) payment.Capabilities {
 	if p := s.AccountOf(a).Provider; p != nil {
-		can = p.Capabilities()
+		return p.Capabilities()
 	}
-	return can
+	return payment.WithoutAdapter
 }
 
 // dropShared removes named movements of another attempt from a report. A person decides about them. It reports whether

@@ -50,7 +50,7 @@ func (s *Changeset) ends(c *Change) payment.HoldEnd {
 	switch {
 	case s.AccountOf(c.Attempt).Provider == nil:
 		return payment.HoldsAll // it can't be looked up
-	case c.Attempt.Failed() && !s.capabilities(c.Attempt).Blind && (cancel == nil || cancel.State != fsm.OperationAccepted):
+	case c.Attempt.Failed() && !s.capabilities(c.Attempt).Blind() && (cancel == nil || cancel.State != fsm.OperationAccepted):
 		return payment.HoldsNone
 	}
 	return payment.HoldsBefore

@@ -11,7 +11,7 @@ import (
 // must have the payment's name or find the payment by ours.
 func (r Rules) Reachable(a payment.Attempt) bool {
 	p := r.AccountOf(a).Provider
-	return p != nil && (a.ProviderPaymentID != "" || p.Capabilities().Find)
+	return p != nil && (a.ProviderPaymentID != "" || p.Capabilities().Finds())
 }
 
 // Abandon ends an external payment, by a report or by expiry: it is cancelled at the provider. A payment of an

@@ -213,7 +213,7 @@ func (s *Changeset) secondHold(c *Change, before payment.Attempt) {
 			continue // nothing has changed that concerns it
 		}
 		account := s.AccountOf(*a)
-		if account.ReviewSecondHold || account.Provider == nil || !account.Provider.Capabilities().Cancel {
+		if account.ReviewSecondHold || account.Provider == nil || account.Provider.Capabilities().Cancels == payment.CancelsNone {
 			money := payment.Money{Minor: p.OnHold(), Currency: a.Money.Currency}
 			s.find(c, payment.Finding{
 				Kind: payment.NeedsReview, About: payment.AboutSecondPayment, AboutID: p.ID, Money: &money,
@@ -252,7 +252,7 @@ func (s *Changeset) refuse(c *Change, r payment.Report, verdict fsm.Verdict) boo
 		if o == nil || o.Kind != payment.OperationCapture {
 			return false
 		}
-		if r.Event == fsm.EventAuthorized && !can.Blind && !can.CaptureUnseen {
+		if r.Event == fsm.EventAuthorized && !can.Blind() && can.CapturesSeen {
 			// It may be about an older capture: this one is tried again under its key.
 			o.Sooner(s.Now())
 			return false

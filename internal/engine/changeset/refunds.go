@@ -378,7 +378,7 @@ func (s *Changeset) WithdrawRefund(c *Change, id payment.RefundID) {
 // refundLate wants late money refunded where the account's policy does that and its provider can, once.
 func (s *Changeset) refundLate(ctx context.Context, c *Change) error {
 	a := &c.Attempt
-	if !s.Accounts.Get(a.Account).AutoRefund || !s.capabilities(*a).Refund || a.Split {
+	if !s.Accounts.Get(a.Account).AutoRefund || s.capabilities(*a).Refunds == payment.RefundsNone || a.Split {
 		return nil // nothing would ever send it, or a person must say who bears it
 	}
 	if err := s.LoadRefunds(ctx, a.ID); err != nil {

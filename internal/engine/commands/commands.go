@@ -34,6 +34,8 @@ type Options struct {
 	OrdersBy []payment.Role
 	// CustomersMay are rights of customers beyond the built-in ones.
 	CustomersMay []authz.Right
+	// ReturnSchemes are the schemes of apps that a return URL may have beside http and https.
+	ReturnSchemes []string
 	// Wait is how long a duplicate waits for the first request.
 	Wait time.Duration
 	// Quota bounds the new keys of one user.

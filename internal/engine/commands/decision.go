@@ -10,6 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // Affected.Decide carries out a person's decision about a discrepancy. First it looks up, at the provider, the
@@ -284,7 +285,7 @@ func (d *Decision) captured() *payment.Money {
 
 // over ends a pending attempt, and records its held money as refunded.
 func (d *Decision) over() {
-	c, failure := d.Change(*d.attempt), "not_paid"
+	c, failure := d.Change(*d.attempt), webhooks.FailureCode("not_paid")
 	if d.Resolution == payment.ResolvedRefundedElsewhere {
 		failure = "refunded"
 		switch held := c.Attempt.Held(); {

@@ -135,7 +135,7 @@ func (l ResolutionLookups) Paid(ctx context.Context, d payment.Discrepancy, name
 	if id, of := d.Refund(); of {
 		return l.refund(ctx, account.Provider, a, id, name)
 	}
-	if a.State.Final() || account.Provider.Capabilities().Blind {
+	if a.State.Final() || account.Provider.Capabilities().Blind() {
 		return ResolutionEvidence{silent: true}, nil
 	}
 	return l.payment(ctx, account, a, name)
@@ -167,7 +167,7 @@ func (l ResolutionLookups) payment(ctx context.Context, account gateway.Account,
 
 // marked reports whether the provider finds a payment by the attempt's mark.
 func marked(ctx context.Context, p gateway.Provider, a payment.Attempt, out gateway.Outcome) bool {
-	if !p.Capabilities().Find {
+	if !p.Capabilities().Finds() {
 		return false
 	}
 	found, err := p.Find(ctx, a.ID)
@@ -180,7 +180,7 @@ func (l ResolutionLookups) refund(ctx context.Context, p gateway.Provider, a pay
 	if err != nil {
 		return ResolutionEvidence{}, err
 	}
-	if r.State.Final() || !p.Capabilities().LookupRefund {
+	if r.State.Final() || p.Capabilities().RefundLookup == payment.RefundLookupNone {
 		return ResolutionEvidence{silent: true}, nil
 	}
 	out, err := p.LookupRefund(ctx, gateway.RefundRef{

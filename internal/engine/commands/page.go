@@ -13,7 +13,7 @@ import (
 // must name it as superseded.
 func (c *Commands) closesPage(a payment.Attempt) bool {
 	p := c.Runner.AccountOf(a).Provider
-	return a.DeclinedOnPage() && a.Origin == payment.OriginPaylatch && p != nil && p.Capabilities().Cancel
+	return a.DeclinedOnPage() && a.Origin == payment.OriginPaylatch && p != nil && p.Capabilities().Cancels > payment.CancelsNone
 }
 
 // closePage cancels the page at the provider, at once. The attempt fails, with the reason of its last try, only if the

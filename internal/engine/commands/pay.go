@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/paylatch/paylatch/idempotency"
@@ -98,6 +100,20 @@ func mayCaptureSeveral(actor authz.Actor, account gateway.Account, mode payment.
 	return nil
 }
 
+// mayReturn refuses an app's address that the configuration does not list, or that the account's provider does not take.
+func (c *Commands) mayReturn(account gateway.Account, address string) error {
+	scheme, _, _ := strings.Cut(address, ":")
+	switch scheme = strings.ToLower(scheme); {
+	case scheme == "", scheme == "http", scheme == "https":
+		return nil
+	case !slices.Contains(c.ReturnSchemes, scheme):
+		return payment.Invalid("return_url", "must be an http or https address, or have a scheme that orders.return_schemes of the configuration lists")
+	case account.WebReturns:
+		return payment.Invalid("return_url", "must be an http or https address: this account's provider does not return customers to an app. Let a page of yours open the app")
+	}
+	return nil
+}
+
 func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd Pay) (Reply, error) {
 	reply, err := c.payAgain(ctx, actor, req, cmd, c.Wait)
 	if !errors.Is(err, payment.ErrAttemptNotFound) {
@@ -114,6 +130,9 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 		return Reply{}, gateway.ErrAccountPaused
 	}
 	if err := mayCaptureSeveral(actor, account, cmd.Capture); err != nil {
+		return Reply{}, err
+	}
+	if err := c.mayReturn(account, cmd.ReturnURL); err != nil {
 		return Reply{}, err
 	}
 	if c.Runner.HoldsPays() {

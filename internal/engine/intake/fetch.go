@@ -33,7 +33,7 @@ func (in *Inbox) fetch(ctx context.Context, r payment.ReceivedEvent) (*fetched, 
 	defer cancel()
 	var f fetched
 	var err error
-	if payment.IsRefundEvent(e.Kind) && e.RefundID != "" && p.Capabilities().LookupRefund {
+	if payment.IsRefundEvent(e.Kind) && e.RefundID != "" && p.Capabilities().RefundLookup > payment.RefundLookupNone {
 		f.refund = new(gateway.RefundOutcome)
 		ref := gateway.RefundRef{ProviderRefundID: e.RefundID, ProviderPaymentID: e.ProviderPaymentID, Container: e.Container}
 		if !hint(e) {
@@ -59,7 +59,7 @@ func (in *Inbox) canAsk(r payment.ReceivedEvent) bool {
 	if m := e.Method; m != nil {
 		return e.NeedsFetch && p != nil && len(m.Tokens) > 0
 	}
-	return e.NeedsFetch && p != nil && (e.ProviderPaymentID != "" || e.Container != "" || p.Capabilities().RefundAlone && payment.IsRefundEvent(e.Kind) && e.RefundID != "")
+	return e.NeedsFetch && p != nil && (e.ProviderPaymentID != "" || e.Container != "" || p.Capabilities().RefundLookup == payment.RefundLookupAlone && payment.IsRefundEvent(e.Kind) && e.RefundID != "")
 }
 
 // unsignedTries is how often an unsigned event is fetched, in half a minute, until its payment counts as missing at the
@@ -253,7 +253,7 @@ func applyFetched(s *changeset.Changeset, c *changeset.Change, e *payment.Stored
 	case f.refund != nil:
 		applyFetchedRefund(s, c, e, *f.refund)
 		return
-	case wholeChargeback(own) && f.payment.Money != nil && s.Accounts.Get(e.Account).Provider.Capabilities().WholeChargebacks:
+	case wholeChargeback(own) && f.payment.Money != nil && s.Accounts.Get(e.Account).Provider.Capabilities().Shows == payment.ShowsChargebacks:
 		if own.Kind == webhooks.KindChargeback {
 			applyAnswer(s, c, e, f) // of a payment that is charged back the capture may have been missed
 			if c.Attempt.Sums(payment.MovementCapture) == 0 {
@@ -309,7 +309,7 @@ func applyFetchedRefund(s *changeset.Changeset, c *changeset.Change, e *payment.
 		e.Event.Money = &money
 	}
 	if o.Failure != nil {
-		e.Event.FailureCode, e.Event.ProviderCode = o.Failure.Code, o.Failure.ProviderCode
+		e.Event.FailureCode, e.Event.ProviderCode = webhooks.FailureCode(o.Failure.Code), o.Failure.ProviderCode
 	}
 	s.ApplyEvent(c, e)
 	e.Event = own

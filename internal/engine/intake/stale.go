@@ -118,7 +118,7 @@ func answered(s *changeset.Changeset, e *payment.StoredEvent, f *fetched, cause 
 	reports := gateway.Reports(f.payment, cause)
 	reports[0].References = f.names(e.Event)
 	for i := range reports {
-		reports[i].BrowserMark = e.Event.BrowserMark || s.Accounts.Get(e.Account).Provider.Capabilities().BrowserMarks
+		reports[i].BrowserMark = e.Event.BrowserMark || s.Accounts.Get(e.Account).Provider.Capabilities().Identity.BrowserMarks()
 	}
 	if e.Event.Kind == webhooks.KindFailed && f.payment.Event == fsm.EventSoftFailed && !hint(e.Event) {
 		reports[0].Event = fsm.EventFailed // that it is over is proven, and the lookup leaves it open

@@ -22,7 +22,7 @@ const refundsLookedUp = 10
 // Askable reports whether an attempt's provider has a lookup that may show it.
 func (r *Runner) Askable(a payment.Attempt) bool {
 	_, ok := r.Account(a)
-	return ok && r.Reachable(a) && !r.capabilities(a).Blind
+	return ok && r.Reachable(a) && !r.capabilities(a).Blind()
 }
 
 // Ask looks up a final attempt at its provider, and applies the reports. It also looks up succeeded refunds that could
@@ -131,7 +131,7 @@ func (r *Runner) lookups(ctx context.Context, a payment.Attempt, refunds []payme
 	call, end := context.WithTimeout(ctx, r.ProviderTimeout)
 	outs, reports, err := r.shows(call, p, a, cause)
 	end()
-	if err != nil || !p.Capabilities().LookupRefund {
+	if err != nil || p.Capabilities().RefundLookup == payment.RefundLookupNone {
 		return reports, err
 	}
 	for _, one := range unshown(a, refunds, outs) {

@@ -23,7 +23,9 @@ type ledger struct {
 	refs []gateway.RefundRef
 }
 
-func (*ledger) Capabilities() payment.Capabilities { return payment.Capabilities{} }
+func (*ledger) Capabilities() payment.Capabilities {
+	return payment.Capabilities{Lookup: payment.LookupByID, Identity: payment.IdentityOwn, CapturesSeen: true}
+}
 
 func (l *ledger) LookupRefund(_ context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	l.refs = append(l.refs, r)

@@ -19,13 +19,13 @@ func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit 
 	var before []payment.Report
 	can, op := p.Capabilities(), &t.Operation
 	elsewhere := t.Attempt.Origin == payment.OriginExternal
-	if named := t.Attempt.ProviderPaymentID != ""; !named || (t.Attempt.Failed() || elsewhere) && !can.Blind {
+	if named := t.Attempt.ProviderPaymentID != ""; !named || (t.Attempt.Failed() || elsewhere) && !can.Blind() {
 		asked := r.look(ctx, p, t, permit, cause)
 		before = asked.Reports
 		for _, report := range before {
 			payment.Advance(&t.Attempt, report, t.Attempt.ReadAt)
 		}
-		nameless := t.Attempt.ProviderPaymentID == "" && (!can.CancelByReference || elsewhere)
+		nameless := t.Attempt.ProviderPaymentID == "" && (can.Cancels < payment.CancelsByReference || elsewhere)
 		left := len(toCancel(&t.Attempt, op))
 		soft := slices.ContainsFunc(before, func(r payment.Report) bool { return r.Event == fsm.EventSoftFailed }) // it may hold money unseen
 		switch {
@@ -36,7 +36,7 @@ func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit 
 			return asked
 		}
 	}
-	if !can.Cancel {
+	if can.Cancels == payment.CancelsNone {
 		return r.orAsk(ctx, p, t, permit, cause, gateway.CallResult{Outcome: gateway.CallRefused, Reports: before})
 	}
 	if t.Decision != payment.Send {
@@ -50,7 +50,7 @@ func (r *Runner) cancel(ctx context.Context, p gateway.Provider, t Task, permit 
 // look is ask. For an external attempt it also looks for further payments by our reference.
 func (r *Runner) look(ctx context.Context, p gateway.Provider, t Task, permit gateway.Permit, cause payment.Cause) gateway.CallResult {
 	res := r.ask(ctx, p, t, permit, cause)
-	if t.Attempt.Origin != payment.OriginExternal || t.Attempt.ProviderPaymentID == "" || !p.Capabilities().Find || res.Outcome != gateway.CallAsked {
+	if t.Attempt.Origin != payment.OriginExternal || t.Attempt.ProviderPaymentID == "" || !p.Capabilities().Finds() || res.Outcome != gateway.CallAsked {
 		return res
 	}
 	call, end := r.call(ctx, permit)

@@ -42,10 +42,10 @@ func TestCancelByReference(t *testing.T) {
 		outcome gateway.CallOutcome
 		sent    int
 	}{
-		"by_reference":    {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, payment.OriginPaylatch, fsm.AwaitingCustomer, gateway.CallAccepted, 1},
-		"by_its_id_only":  {payment.Capabilities{Blind: true, Cancel: true}, payment.OriginPaylatch, fsm.AwaitingCustomer, gateway.CallAsked, 0},
-		"failed_already":  {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, payment.OriginPaylatch, fsm.Failed, gateway.CallAsked, 0},
-		"begun_elsewhere": {payment.Capabilities{Blind: true, Cancel: true, CancelByReference: true}, payment.OriginExternal, fsm.AwaitingCustomer, gateway.CallAsked, 0},
+		"by_reference":    {payment.Capabilities{Cancels: payment.CancelsByReference}, payment.OriginPaylatch, fsm.AwaitingCustomer, gateway.CallAccepted, 1},
+		"by_its_id_only":  {payment.Capabilities{Cancels: payment.CancelsByID}, payment.OriginPaylatch, fsm.AwaitingCustomer, gateway.CallAsked, 0},
+		"failed_already":  {payment.Capabilities{Cancels: payment.CancelsByReference}, payment.OriginPaylatch, fsm.Failed, gateway.CallAsked, 0},
+		"begun_elsewhere": {payment.Capabilities{Cancels: payment.CancelsByReference}, payment.OriginExternal, fsm.AwaitingCustomer, gateway.CallAsked, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -56,7 +56,7 @@ func (r *Runner) refused(s *changeset.Changeset, c *changeset.Change, rec *recor
 		return
 	}
 	can := r.capabilities(c.Attempt)
-	known := !can.Blind && (op.Kind == payment.OperationCancel || op.Kind == payment.OperationCapture && !can.CaptureUnseen)
+	known := !can.Blind() && (op.Kind == payment.OperationCancel || op.Kind == payment.OperationCapture && can.CapturesSeen)
 	if !known && (op.Sends > 1 || c.Attempt.Replaces(op)) {
 		op.Lose()
 		return
@@ -134,11 +134,11 @@ func ended(kind payment.OperationKind, says fsm.Event) bool {
 	return says == fsm.EventFailed || says == fsm.EventSucceeded && kind == payment.OperationCapture
 }
 
-func (r *Runner) capabilities(a payment.Attempt) (can payment.Capabilities) {
+func (r *Runner) capabilities(a payment.Attempt) payment.Capabilities {
 	if account, ok := r.Account(a); ok {
-		can = account.Provider.Capabilities()
+		return account.Provider.Capabilities()
 	}
-	return can
+	return payment.WithoutAdapter
 }
 
 // cancelled records the cancel of a declined payment. It was sent under the charge's lease.

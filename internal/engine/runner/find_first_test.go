@@ -27,7 +27,7 @@ type lister struct {
 	again   bool
 }
 
-var findsFirst = payment.Capabilities{Find: true, FindLag: time.Minute, FindFirst: true}
+var findsFirst = payment.Capabilities{Resend: payment.ResendUnfound, Lookup: payment.LookupByReference, FindLag: time.Minute, Identity: payment.IdentityOwn}
 
 func (l *lister) Capabilities() payment.Capabilities { return findsFirst }
 
@@ -93,7 +93,7 @@ func TestFindFirstPermit(t *testing.T) {
 		"past_the_lag":     {time.Minute, 1, findsFirst, payment.Send},
 		"a_third_time":     {2 * time.Minute, 2, findsFirst, payment.Ask},
 		"after_the_window": {payment.ResendWindow, 1, findsFirst, payment.Ask},
-		"without_keys":     {time.Minute, 1, payment.Capabilities{Find: true, FindLag: time.Minute}, payment.Ask},
+		"without_keys":     {time.Minute, 1, payment.Capabilities{Lookup: payment.LookupByReference, FindLag: time.Minute, Identity: payment.IdentityOwn}, payment.Ask},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

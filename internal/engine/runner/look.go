@@ -24,7 +24,7 @@ func (r *Runner) Look(ctx context.Context, id payment.AttemptID, cause payment.C
 		return gateway.Sight{Silent: true, Attempt: a}, nil
 	}
 	can := r.capabilities(a)
-	sight := gateway.Sight{ShowsRefunds: can.ShowsRefunds, Cancels: can.Cancel, Attempt: a}
+	sight := gateway.Sight{ShowsRefunds: can.Shows >= payment.ShowsRefunds, Cancels: can.Cancels > payment.CancelsNone, Attempt: a}
 	outs, reports, known := r.looked(ctx, a, can, cause)
 	if sight.Silent = !known; sight.Silent {
 		return sight, nil
@@ -63,7 +63,7 @@ func (r *Runner) still(ctx context.Context, id payment.AttemptID) (a payment.Att
 // are conclusive: an empty response proves that the payment does not exist.
 func (r *Runner) looked(ctx context.Context, a payment.Attempt, can payment.Capabilities, cause payment.Cause) ([]gateway.Outcome, []payment.Report, bool) {
 	named := a.ProviderPaymentID != ""
-	if !named && (!can.Find || a.ReadAt.Sub(a.CreatedAt) < can.FindLag) {
+	if !named && (!can.Finds() || a.ReadAt.Sub(a.CreatedAt) < can.FindLag) {
 		return nil, nil, false
 	}
 	call, end := context.WithTimeout(ctx, r.ProviderTimeout)
@@ -73,7 +73,7 @@ func (r *Runner) looked(ctx context.Context, a payment.Attempt, can payment.Capa
 	case err == nil:
 		return outs, reports, true
 	case !named && errors.Is(err, gateway.ErrNoSuchPayment):
-		proves := (can.FindConsistent || a.Origin == payment.OriginExternal) && a.Unreported()
+		proves := (can.Lookup == payment.LookupConsistent || a.Origin == payment.OriginExternal) && a.Unreported()
 		return nil, nil, proves && r.neverArrived(Task{Attempt: a}, can)
 	}
 	return nil, nil, false
@@ -81,7 +81,7 @@ func (r *Runner) looked(ctx context.Context, a payment.Attempt, can payment.Capa
 
 // undone are reports of refunds that the answers do not show, and that may have been undone.
 func (r *Runner) undone(ctx context.Context, a payment.Attempt, refunds []payment.Refund, outs []gateway.Outcome, cause payment.Cause) (reports []payment.Report) {
-	if !r.capabilities(a).LookupRefund {
+	if r.capabilities(a).RefundLookup == payment.RefundLookupNone {
 		return nil
 	}
 	for _, one := range unshown(a, refunds, outs) {
@@ -116,7 +116,7 @@ func (r *Runner) LookRefund(ctx context.Context, of payment.AttemptID, id paymen
 		return gateway.Sight{}, err
 	}
 	can := r.capabilities(a)
-	if !can.LookupRefund {
+	if can.RefundLookup == payment.RefundLookupNone {
 		return gateway.Sight{Silent: true, Attempt: a}, nil
 	}
 	out, err := r.lookupRefund(ctx, a, one)

@@ -67,10 +67,10 @@ func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *reco
 		return
 	}
 	refused := a.CancelWanted()
-	if r.givenUp(op, rec.result, now) && (refused || !account.Provider.Capabilities().Cancel) {
+	if r.givenUp(op, rec.result, now) && (refused || account.Provider.Capabilities().Cancels == payment.CancelsNone) {
 		notCancelled(s, c)
 	}
-	if account.Provider.Capabilities().Cancel {
+	if account.Provider.Capabilities().Cancels > payment.CancelsNone {
 		s.EnsureCancel(c, payment.OperationOriginExpiry)
 		if a.Failure == nil {
 			a.Failure = payment.NewFailure("expired", "")
@@ -82,8 +82,8 @@ func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *reco
 // the payment must have been looked up.
 func (r *Runner) expire(s *changeset.Changeset, c *changeset.Change, rec *recording) bool {
 	can := r.capabilities(c.Attempt)
-	looked := len(rec.result.Reports) > 0 || can.Blind
-	if r.Reachable(c.Attempt) && (!looked || !can.Cancel) {
+	looked := len(rec.result.Reports) > 0 || can.Blind()
+	if r.Reachable(c.Attempt) && (!looked || can.Cancels == payment.CancelsNone) {
 		return false
 	}
 	s.Abandon(c, payment.OperationOriginExpiry, payment.NewFailure("expired", ""), payment.Cause{Kind: payment.CauseCheck, ID: "expired"})

@@ -48,7 +48,7 @@ func (r *Runner) send(ctx context.Context, t Task, permit gateway.Permit, cause 
 	case kind == payment.OperationCapture:
 		return r.orAsk(ctx, p, t, permit, cause, r.capture(ctx, p, t, permit))
 	}
-	if t.Operation.Kind == payment.OperationCharge && t.Operation.Sends > 1 && p.Capabilities().FindFirst {
+	if t.Operation.Kind == payment.OperationCharge && t.Operation.Sends > 1 && p.Capabilities().Resend == payment.ResendUnfound {
 		if asked, absent := r.findFirst(ctx, p, t, permit, cause); !absent {
 			return asked
 		}
@@ -57,7 +57,7 @@ func (r *Runner) send(ctx context.Context, t Task, permit gateway.Permit, cause 
 	if t.Operation.Sends > 1 {
 		return r.orAsk(ctx, p, t, permit, cause, res)
 	}
-	if can := p.Capabilities(); res.Outcome == gateway.CallUnknown && t.Operation.Kind == payment.OperationCharge && !can.Find {
+	if can := p.Capabilities(); res.Outcome == gateway.CallUnknown && t.Operation.Kind == payment.OperationCharge && !can.Finds() {
 		return r.orNeverPaid(t, can, payment.Cause{Kind: payment.CauseCall, ID: t.Operation.Key()}, res)
 	}
 	return res
@@ -195,7 +195,7 @@ func (r *Runner) ask(ctx context.Context, p gateway.Provider, t Task, permit gat
 	call, end := r.call(ctx, permit)
 	defer end()
 	a, can := t.Attempt, p.Capabilities()
-	if a.ProviderPaymentID == "" && (!can.Find || a.ReadAt.Sub(a.CreatedAt) < can.FindLag) {
+	if a.ProviderPaymentID == "" && (!can.Finds() || a.ReadAt.Sub(a.CreatedAt) < can.FindLag) {
 		return r.orNeverPaid(t, can, cause, gateway.CallResult{Outcome: gateway.CallAsked})
 	}
 	outs, reports, err := r.standings(call, p, &a, cause)
@@ -208,7 +208,7 @@ func (r *Runner) ask(ctx context.Context, p gateway.Provider, t Task, permit gat
 		return res
 	case errors.Is(err, gateway.ErrThrottled):
 		return gateway.CallResult{Outcome: gateway.CallThrottled, Reports: reports}
-	case errors.Is(err, gateway.ErrNoSuchPayment) && (can.FindConsistent || a.Origin == payment.OriginExternal) && a.Unreported() && r.neverArrived(t, can):
+	case errors.Is(err, gateway.ErrNoSuchPayment) && (can.Lookup == payment.LookupConsistent || a.Origin == payment.OriginExternal) && a.Unreported() && r.neverArrived(t, can):
 		return gateway.CallResult{Outcome: gateway.CallAsked, Inference: &gateway.Inference{Concludes: gateway.NeverArrived, Cause: cause}}
 	case errors.Is(err, gateway.ErrNoSuchPayment):
 		return r.orNeverPaid(t, can, cause, gateway.CallResult{Outcome: gateway.CallAsked, Reports: reports})
@@ -240,7 +240,7 @@ func (r *Runner) standings(ctx context.Context, p gateway.Provider, a *payment.A
 		}
 		reports = gateway.Reports(out, cause)
 		for i := range reports {
-			reports[i].BrowserMark = p.Capabilities().BrowserMarks
+			reports[i].BrowserMark = p.Capabilities().Identity.BrowserMarks()
 		}
 		return []gateway.Outcome{out}, reports, nil
 	}
@@ -254,9 +254,9 @@ func (r *Runner) standings(ctx context.Context, p gateway.Provider, a *payment.A
 // notCaptured reports whether a lookup shows that a capture took nothing.
 func notCaptured(t Task, out gateway.Outcome, can payment.Capabilities) bool {
 	if t.Attempt.Succeeded() { // it is not the first one
-		return out.Event == fsm.EventSucceeded && out.Money != nil && out.Money.Minor <= t.Operation.Before && !can.CaptureUnseen
+		return out.Event == fsm.EventSucceeded && out.Money != nil && out.Money.Minor <= t.Operation.Before && can.CapturesSeen
 	}
-	return out.Event == fsm.EventSoftFailed || out.Event == fsm.EventAuthorized && !can.CaptureUnseen
+	return out.Event == fsm.EventSoftFailed || out.Event == fsm.EventAuthorized && can.CapturesSeen
 }
 
 // neverArrived reports whether the attempt's charge was sent so long ago that a consistent

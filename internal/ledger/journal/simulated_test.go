@@ -57,7 +57,7 @@ type till struct {
 }
 
 func (p *till) Capabilities() payment.Capabilities {
-	return payment.Capabilities{Refund: true, PartialRefund: true, FindConsistent: true}
+	return payment.Capabilities{Lookup: payment.LookupByID, Identity: payment.IdentityOwn, CapturesSeen: true, Refunds: payment.RefundsParts}
 }
 
 func (p *till) Lookup(_ context.Context, id string) (gateway.Outcome, error) {

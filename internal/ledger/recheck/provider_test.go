@@ -42,9 +42,14 @@ func newDashboard() *dashboard {
 }
 
 func (d *dashboard) Capabilities() payment.Capabilities {
-	return payment.Capabilities{
-		Find: true, FindConsistent: true, Cancel: true, Captures: payment.CapturesOnce, Refund: true, PartialRefund: true, LookupRefund: true, Blind: d.blind,
+	can := payment.Capabilities{
+		Lookup: payment.LookupConsistent, Identity: payment.IdentityOwn, Captures: payment.CapturesOnce, CapturesSeen: true,
+		Cancels: payment.CancelsByID, Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupInPayment,
 	}
+	if d.blind {
+		can.Lookup = payment.LookupNone
+	}
+	return can
 }
 
 func (d *dashboard) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }

@@ -62,7 +62,7 @@ func New(o Options) *Rechecker { return &Rechecker{o} }
 // Lookups lists the accounts that have lookups.
 func (r *Rechecker) Lookups() (names []string) {
 	for name, a := range r.Accounts.All() {
-		if a.Provider != nil && !a.Provider.Capabilities().Blind {
+		if a.Provider != nil && !a.Provider.Capabilities().Blind() {
 			names = append(names, name)
 		}
 	}

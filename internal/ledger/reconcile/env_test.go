@@ -109,7 +109,9 @@ type bank struct {
 }
 
 func (b *bank) Capabilities() payment.Capabilities {
-	return payment.Capabilities{Refund: true, PartialRefund: true, Cancel: true, FindConsistent: true}
+	return payment.Capabilities{
+		Lookup: payment.LookupByID, Identity: payment.IdentityOwn, CapturesSeen: true, Cancels: payment.CancelsByID, Refunds: payment.RefundsParts,
+	}
 }
 
 func (b *bank) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse }

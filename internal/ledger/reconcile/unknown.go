@@ -148,7 +148,7 @@ func (j *job) lookUpMissing(ctx context.Context, ids []payment.AttemptID) error 
 	count := &j.run.Count
 	ids = slices.DeleteFunc(ids, func(id payment.AttemptID) bool { return j.asked[id] })
 	count.Missing += len(ids)
-	if p := j.Accounts.Get(j.Account).Provider; p == nil || p.Capabilities().Blind {
+	if p := j.Accounts.Get(j.Account).Provider; p == nil || p.Capabilities().Blind() {
 		count.Unasked += len(ids)
 		return j.moved(ctx)
 	}

@@ -37,7 +37,7 @@ func Adapter() kit.Adapter {
 func carries() []kit.Carried {
 	return []kit.Carried{
 		{Member: "payment_method.type", As: "paymentMethod.type", When: "of a stored payment method; else the token has it"},
-		{Member: "return_url", As: "returnUrl", When: "required, at most 1,024 characters, also with a stored payment method: only the test environment accepts a payment without it"},
+		{Member: "return_url", As: "returnUrl", When: "required, at most 1,024 characters, also with a stored payment method: only the test environment accepts a payment without it", ToApps: true}, // "For iOS, use the custom URL for your app" (checkout v72)
 		{Member: "save_payment_method", As: "storePaymentMethod", When: "needs `customer.reference`"},
 		{Member: "initiator", As: "recurringProcessingModel", When: "UnscheduledCardOnFile for the merchant, CardOnFile for the customer"},
 		{Member: "statement_descriptor", As: "shopperStatement"},

@@ -198,7 +198,7 @@ func TestACancelByReference(t *testing.T) {
 	h := providertest.Described(t, document, "/v72", newFake())
 	base, hc, seen := serve(t, h)
 	c := client(base, "automatic", hc)
-	require.True(t, c.Capabilities().CancelByReference)
+	require.Equal(t, payment.CancelsByReference, c.Capabilities().Cancels)
 	id := payment.AttemptID(uuid.New())
 	o, err := c.Cancel(t.Context(), gateway.Cancel{Attempt: id, IdempotencyKey: "0123-cancel-0", Permit: permit()})
 	require.NoError(t, err)

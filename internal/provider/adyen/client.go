@@ -61,9 +61,12 @@ func New(a Account, client *http.Client) *Client {
 // Capabilities implements gateway.Provider. https://docs.adyen.com/online-payments/capture describes full and partial
 // captures (one capture by default), …/cancel cancellations, and …/refund any number of partial refunds.
 func (c *Client) Capabilities() payment.Capabilities {
-	can := payment.Capabilities{KeyLife: keyLife, Blind: true, Complete: true, CancelByReference: true, Cancel: true, Refund: true, PartialRefund: true}
+	can := payment.Capabilities{
+		KeyLife: keyLife, Lookup: payment.LookupNone, Identity: payment.IdentityOwn, Complete: true,
+		Cancels: payment.CancelsByReference, Refunds: payment.RefundsParts,
+	}
 	if !c.captures {
-		can.Captures, can.PartialCapture = payment.CapturesOnce, true
+		can.Captures = payment.CapturesOnce
 	}
 	return can
 }

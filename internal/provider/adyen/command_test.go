@@ -100,6 +100,6 @@ func TestAdyenCannotBeAsked(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrUnsupported)
 	require.Empty(t, seen)
 	can := c.Capabilities()
-	require.True(t, can.Blind)
-	require.False(t, can.Find || can.LookupRefund)
+	require.True(t, can.Blind())
+	require.Equal(t, payment.RefundLookupNone, can.RefundLookup)
 }

@@ -171,7 +171,7 @@ func TestALostAnswerIsNoSecondTransaction(t *testing.T) {
 		c, _ := serve(t, f)
 		lost.Keyless, c.Keyless = keyless, keyless
 		can := c.Capabilities()
-		require.Equal(t, []bool{keyless, !keyless}, []bool{can.KeyLife == 0, can.FindFirst})
+		require.Equal(t, []bool{keyless, !keyless}, []bool{can.KeyLife == 0, can.Resend == payment.ResendUnfound})
 		ch := charge(once)
 		_, err := lost.Charge(t.Context(), ch)
 		require.Error(t, err)
@@ -386,8 +386,7 @@ func TestASearchThatLagsIsNoProof(t *testing.T) {
 	_, err := c.Find(t.Context(), ch.Attempt)
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 	can := c.Capabilities()
-	require.True(t, can.Find)
-	require.False(t, can.FindConsistent)
+	require.Equal(t, payment.LookupByReference, can.Lookup)
 	require.Positive(t, can.FindLag)
 	for _, body := range []string{`<search-results><page-size type="integer">50</page-size></search-results>`, `<transaction/>`, ``} {
 		_, err := answers(t, http.StatusOK, body).Find(t.Context(), payment.AttemptID(uuid.New()))

@@ -94,12 +94,12 @@ func New(base, merchant, public, private string, client *http.Client) *Client {
 // search is. A transaction contains the ids of its refunds, so refunds need no search.
 func (c *Client) Capabilities() payment.Capabilities {
 	can := payment.Capabilities{
-		KeyLife: keyLife, Find: true, FindLag: findLag, FindFirst: true,
-		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
-		LookupRefund: true, RefundAlone: true, RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true,
+		KeyLife: keyLife, Resend: payment.ResendUnfound, Lookup: payment.LookupByReference, FindLag: findLag, Identity: payment.IdentityOwn,
+		Captures: payment.CapturesOnce, CapturesSeen: true, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupAlone, RefundsConsistent: true, Shows: payment.ShowsDisputes,
 	}
 	if c.Keyless {
-		can.KeyLife, can.FindFirst = 0, false
+		can.KeyLife, can.Resend = 0, payment.ResendByKey
 	}
 	return can
 }

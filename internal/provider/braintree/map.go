@@ -7,6 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/kit"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // transaction is Braintree's view of a sale or a refund (credit). Its elements are from recorded responses
@@ -105,7 +106,7 @@ func (t transaction) failure() *payment.Failure {
 
 // rejections maps the reasons of a gateway rejection to failure codes (braintree_python, braintree/transaction.py).
 // Other reasons concern the merchant's account.
-var rejections = map[string]string{ //nolint:gochecknoglobals // a table
+var rejections = map[string]webhooks.FailureCode{ //nolint:gochecknoglobals // a table
 	"avs": declinedCard, "avs_and_cvv": declinedCard, "cvv": declinedCard,
 	"fraud": "fraud_suspected", "risk_threshold": "fraud_suspected", "three_d_secure": "authentication_failed",
 }
@@ -114,7 +115,7 @@ const declinedCard = "card_declined"
 
 // declineCode maps a processor's response: 2001 is insufficient funds, 2002 and 2003 are limits, 2014 is suspected
 // fraud, 2099 needs the cardholder's authentication; from 3000 on the processor could not be reached.
-func declineCode(response string) string {
+func declineCode(response string) webhooks.FailureCode {
 	switch {
 	case response == "2001":
 		return "insufficient_funds"

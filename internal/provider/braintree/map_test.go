@@ -26,7 +26,9 @@ func looked(t *testing.T, one *transaction) gateway.Outcome {
 
 func TestHowAPaymentStands(t *testing.T) {
 	t.Parallel()
-	rejected := func(code, reason string) *payment.Failure { return payment.NewFailure(code, reason) }
+	rejected := func(code webhooks.FailureCode, reason string) *payment.Failure {
+		return payment.NewFailure(code, reason)
+	}
 	for is, want := range map[[2]string]gateway.Outcome{
 		{"authorizing"}:              {Event: fsm.EventProcessing},
 		{"settlement_pending"}:       {Event: fsm.EventProcessing},

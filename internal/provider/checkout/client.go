@@ -63,9 +63,9 @@ func New(base, key string, client *http.Client) *Client {
 // not contain its payment, and only once.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: 0, Find: true, FindLag: findLag, FindConsistent: false, FindFirst: true,
-		Captures: payment.CapturesOnce, PartialCapture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		ShowsRefunds: true, ShowsDisputes: true,
+		Resend: payment.ResendUnfound, Lookup: payment.LookupByReference, FindLag: findLag, Identity: payment.IdentityOwn,
+		Captures: payment.CapturesOnce, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupInPayment, Shows: payment.ShowsDisputes,
 	}
 }
 

@@ -129,7 +129,7 @@ func TestStatusesAgreeWithWebhooks(t *testing.T) {
 		require.Equal(t, string(e.Kind), string(o.Event), status)
 		require.Equal(t, e.ProviderPaymentID, o.ProviderPaymentID)
 		if o.Failure != nil {
-			require.Equal(t, e.FailureCode, o.Failure.Code, status)
+			require.Equal(t, string(e.FailureCode), o.Failure.Code, status)
 		}
 	}
 	for _, code := range []string{

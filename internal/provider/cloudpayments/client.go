@@ -47,8 +47,9 @@ const keyLife = 50 * time.Minute
 // Without a number, it is found only as the last operation.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife, Find: true, FindConsistent: true, BrowserMarks: true, Complete: true,
-		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
+		KeyLife: keyLife, Lookup: payment.LookupConsistent, Identity: payment.IdentityByBrowser, Complete: true,
+		Captures: payment.CapturesOnce, CapturesSeen: true, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts,
 	}
 }
 

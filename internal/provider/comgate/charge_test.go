@@ -127,7 +127,7 @@ func TestALostChargeIsNamedByItsNotification(t *testing.T) {
 		require.NotContains(t, err.Error(), comgatetest.Secret)
 		can := c.Capabilities()
 		require.Zero(t, can.Resendable(), "a second charge would be a second payment")
-		require.False(t, can.Find || can.FindFirst)
+		require.Equal(t, []any{payment.LookupByID, payment.ResendByKey}, []any{can.Lookup, can.Resend})
 		told := notification(t, f, ch.Attempt.String())
 		require.Equal(t, ch.Attempt.String(), told.References[0])
 		require.True(t, told.NeedsFetch)

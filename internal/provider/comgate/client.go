@@ -52,7 +52,11 @@ func New(base, merchant, secret string, client *http.Client) *Client {
 // part of a hold (comgate-node, capturePreauth.ts), but does not document the payment's price afterwards. So the adapter
 // captures only the whole amount. Comgate does not document either when an accepted capture shows.
 func (c *Client) Capabilities() payment.Capabilities {
-	return payment.Capabilities{Captures: payment.CapturesOnce, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true}
+	return payment.Capabilities{
+		Lookup: payment.LookupByID, Identity: payment.IdentityOwn,
+		Captures: payment.CapturesWhole, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts,
+	}
 }
 
 const (

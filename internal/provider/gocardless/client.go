@@ -64,8 +64,9 @@ const requestPrefix = "BRQ"
 // GoCardless has no holds. A billing request is a container with one payment.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true, RefundAlone: true,
-		WholeChargebacks: true, ShowsRefunds: true, ShowsDisputes: true,
+		KeyLife: keyLife, Lookup: payment.LookupByID, Identity: payment.IdentityOwn,
+		CapturesSeen: true, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupAlone, Shows: payment.ShowsChargebacks,
 	}
 }
 

@@ -58,8 +58,9 @@ func New(base, id, secret, goid string, client *http.Client, now func() time.Tim
 // payment's refunds can be listed, but they have no mark of ours.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		ShowsRefunds: true,
-		Captures:     payment.CapturesOnce, PartialCapture: true, CaptureUnseen: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
+		Lookup: payment.LookupByID, Identity: payment.IdentityOwn,
+		Captures: payment.CapturesOnce, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupInPayment, Shows: payment.ShowsRefunds,
 	}
 }
 

@@ -69,6 +69,13 @@ type Carried struct {
 	// When describes when the member is passed on and when it is required. It is empty if the member is always passed on
 	// and never required.
 	When string
+	// ToApps is set for a return_url that may have an app's scheme. An adapter sets it by the provider's documentation.
+	ToApps bool
+}
+
+// WebReturns reports whether the provider gets the address to return to, and takes http and https addresses only.
+func (a Adapter) WebReturns() bool {
+	return slices.ContainsFunc(a.Carries, func(m Carried) bool { return m.Member == "return_url" && !m.ToApps })
 }
 
 // Settings are an account's credentials and addresses.

@@ -76,7 +76,9 @@ func send(ctx context.Context, client *http.Client, r kit.Request, body any) (a 
 // payment, and the checkout is its container. Find finds only checkouts that an API key created.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		Find: true, FindLag: findLag, FindConsistent: true, Cancel: true, Refund: true, PartialRefund: true,
+		Lookup: payment.LookupConsistent, FindLag: findLag, Identity: payment.IdentityOwn,
+		CapturesSeen: true, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts,
 	}
 }
 

@@ -38,7 +38,7 @@ func of(s kit.Settings) *Client {
 func carries() []kit.Carried {
 	bill := "required for Billie, in3, Klarna and Riverty"
 	return []kit.Carried{
-		{Member: "return_url", As: "redirectUrl", When: "required but for a mandate"},
+		{Member: "return_url", As: "redirectUrl", When: "required but for a mandate", ToApps: true}, // a mobile app's address: from memory
 		{Member: "save_payment_method", As: "sequenceType", When: "as first; needs `customer.reference`, a customer of Mollie (`cst_…`)"},
 		{Member: "statement_descriptor", As: "description", When: "else the order's id"},
 		{Member: "customer.reference", As: "customerId", When: "with a mandate, and with save_payment_method: `cst_…`"},

@@ -49,9 +49,9 @@ const keyLife = 50 * time.Minute
 // it was not created or was cancelled.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife:  keyLife,
-		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true,
+		KeyLife: keyLife, Lookup: payment.LookupByID, Identity: payment.IdentityOwn,
+		Captures: payment.CapturesOnce, CapturesSeen: true, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupInPayment, RefundsConsistent: true, Shows: payment.ShowsDisputes,
 	}
 }
 

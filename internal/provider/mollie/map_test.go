@@ -128,7 +128,7 @@ func TestLookupsAgreeWithTheWebhooks(t *testing.T) {
 		require.Equal(t, told.ProviderPaymentID, found.ProviderPaymentID)
 		require.Equal(t, told.References, append(found.References, found.ProviderPaymentID))
 		if found.Failure != nil {
-			require.Equal(t, told.FailureCode, found.Failure.Code)
+			require.Equal(t, string(told.FailureCode), found.Failure.Code)
 		}
 		if found.Money != nil {
 			require.Equal(t, payment.Money{Minor: told.Money.Minor, Currency: payment.Currency(told.Money.Currency)}, *found.Money)
@@ -171,7 +171,7 @@ func TestRefundsAgreeWithTheWebhooks(t *testing.T) {
 		require.Equal(t, "r1", told.RefundReference)
 		require.Equal(t, "r1", found.Reference, "an event that needs this answer is matched by it")
 		if found.Failure != nil {
-			require.Equal(t, told.FailureCode, found.Failure.Code)
+			require.Equal(t, string(told.FailureCode), found.Failure.Code)
 		}
 	}
 }

@@ -58,8 +58,9 @@ func New(base, key string, client *http.Client) *Client {
 // a transaction that a list does not show counts as not created.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		Find: true, FindLag: findLag, FindConsistent: true, BrowserMarks: true, Cancel: true,
-		Refund: true, PartialRefund: true, LookupRefund: true, RefundAlone: true, ShowsRefunds: true, ShowsDisputes: true,
+		Lookup: payment.LookupConsistent, FindLag: findLag, Identity: payment.IdentityByBrowser,
+		CapturesSeen: true, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupAlone, Shows: payment.ShowsDisputes,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 func TestAChargeIsOneOrder(t *testing.T) {
@@ -114,7 +115,7 @@ func TestARefusalIsNoDecline(t *testing.T) {
 	for issue, c := range map[string]struct {
 		status  int
 		refused bool
-		code    string
+		code    webhooks.FailureCode
 	}{
 		"INSTRUMENT_DECLINED":       {422, false, "card_declined"},
 		"PAYER_CANNOT_PAY":          {422, false, "card_declined"},

@@ -53,9 +53,9 @@ const keyLife = 5 * time.Hour
 // A lookup finds a refund in its order without a key. PayPal does not document that an order shows a new refund at once.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife, Complete: true,
-		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		ShowsRefunds: true, PaysOthers: true,
+		KeyLife: keyLife, Lookup: payment.LookupByID, Identity: payment.IdentityByPayee, Complete: true,
+		Captures: payment.CapturesOnce, CapturesSeen: true, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupInPayment, Shows: payment.ShowsRefunds,
 	}
 }
 

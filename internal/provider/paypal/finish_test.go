@@ -12,6 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/paypal"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // approved returns a wallet's order that its customer has approved.
@@ -59,7 +60,7 @@ func TestAnApprovedOrderIsAuthorisedForAManualCapture(t *testing.T) {
 // A declined order stays approved at PayPal. It is cancelled, so that another method can't pay it afterwards.
 func TestAFinishThatIsDeclinedIsSoft(t *testing.T) {
 	t.Parallel()
-	for issue, code := range map[string]string{
+	for issue, code := range map[string]webhooks.FailureCode{
 		"INSTRUMENT_DECLINED": "card_declined", "TRANSACTION_REFUSED": "card_declined", "ORDER_EXPIRED": "expired",
 		"COMPLIANCE_VIOLATION": "provider_rejected",
 	} {

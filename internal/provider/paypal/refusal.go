@@ -7,6 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/kit"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // refusal is PayPal's error object (https://developer.paypal.com/api/rest/responses/#handle-errors). It omits the
@@ -101,7 +102,7 @@ func (r *refusal) failure() *payment.Failure {
 
 // declines maps the issues of a payment method to our codes. Any other issue is provider_rejected
 // (https://developer.paypal.com/api/rest/reference/orders/v2/errors/).
-var declines = map[string]string{ //nolint:gochecknoglobals // a table
+var declines = map[string]webhooks.FailureCode{ //nolint:gochecknoglobals // a table
 	"INSTRUMENT_DECLINED":                     "card_declined",
 	"PAYMENT_SOURCE_DECLINED_BY_PROCESSOR":    "card_declined",
 	"PAYMENT_SOURCE_CANNOT_BE_USED":           "card_declined",

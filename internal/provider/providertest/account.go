@@ -122,7 +122,7 @@ func (r *recorder) Cancel(ctx context.Context, c gateway.Cancel) (gateway.Outcom
 		return r.breaks.cancel(c), nil
 	}
 	o, err := r.Provider.Cancel(ctx, c)
-	if err == nil && !o.Refused && r.can.Blind {
+	if err == nil && !o.Refused && r.can.Blind() {
 		r.mu.Lock()
 		delete(r.held, c.ProviderPaymentID)
 		r.mu.Unlock()
@@ -264,7 +264,7 @@ func (r *recorder) clear(report account.Report) {
 	r.Helper()
 	require.Empty(r, report.Left)
 	require.Empty(r, r.held)
-	if !r.can.Refund {
+	if r.can.Refunds == payment.RefundsNone {
 		return
 	}
 	left := maps.Clone(r.captured)
@@ -285,7 +285,7 @@ func (r *rig) expected() map[string]account.Verdict {
 		return account.NotOffered
 	}
 	seen := func(v account.Verdict) account.Verdict {
-		if v == account.Held && r.can.Blind {
+		if v == account.Held && r.can.Blind() {
 			return account.Skipped
 		}
 		return v
@@ -299,12 +299,12 @@ func (r *rig) expected() map[string]account.Verdict {
 	holds, page := r.can.Captures > payment.CapturesNone, r.Customer != nil
 	all := map[string]account.Verdict{
 		"charge": account.Held, "webhook": account.Held, "books": account.Held, "clean-up": account.Held,
-		"same key": held(r.can.KeyLife > 0), "lost answer": held((r.can.KeyLife > 0 || r.can.Find) && !r.Links),
-		"decline": known(r.Tokens.Decline != ""), "second step": known(r.Step.Token != "" || page), "lookup": held(!r.can.Blind || r.can.Find),
-		"capture": seen(held(holds)), "cancel": seen(held(r.can.Cancel)),
-		"refund of a part": seen(held(r.can.PartialRefund)), "refund of the whole": seen(held(r.can.Refund)),
+		"same key": held(r.can.KeyLife > 0), "lost answer": held((r.can.KeyLife > 0 || r.can.Finds()) && !r.Links),
+		"decline": known(r.Tokens.Decline != ""), "second step": known(r.Step.Token != "" || page), "lookup": held(!r.can.Blind() || r.can.Finds()),
+		"capture": seen(held(holds)), "cancel": seen(held(r.can.Cancels > payment.CancelsNone)),
+		"refund of a part": seen(held(r.can.Refunds == payment.RefundsParts)), "refund of the whole": seen(held(r.can.Refunds > payment.RefundsNone)),
 	}
-	if r.can.Cancel && !holds && !page || r.can.Cancel && r.CancelsOnlyHeld && !holds {
+	if r.can.Cancels > payment.CancelsNone && !holds && !page || r.can.Cancels > payment.CancelsNone && r.CancelsOnlyHeld && !holds {
 		all["cancel"] = account.Skipped // there is no page to wait on, or it can't be cancelled
 	}
 	return all
@@ -356,7 +356,7 @@ func another(c gateway.Charge) gateway.Charge {
 
 func always(*rig) bool { return true }
 
-func holds(r *rig) bool { return r.can.Captures > payment.CapturesNone && !r.can.Blind }
+func holds(r *rig) bool { return r.can.Captures > payment.CapturesNone && !r.can.Blind() }
 
 func accountFaults() []accountFault {
 	return []accountFault{
@@ -371,8 +371,8 @@ func accountFaults() []accountFault {
 				c = another(c)
 			}
 			return p.Charge(ctx, c)
-		}}, func(r *rig) bool { return r.can.KeyLife > 0 && !r.can.FindFirst && !r.Links }},
-		{account.FaultNotFound, faults{lookup: func() error { return gateway.ErrNoSuchPayment }}, func(r *rig) bool { return !r.can.Blind || r.can.Find }},
+		}}, func(r *rig) bool { return r.can.KeyLife > 0 && r.can.Resend != payment.ResendUnfound && !r.Links }},
+		{account.FaultNotFound, faults{lookup: func() error { return gateway.ErrNoSuchPayment }}, func(r *rig) bool { return !r.can.Blind() || r.can.Finds() }},
 		{account.FaultDeclineSucceeded, faults{charge: func(p gateway.Provider, ctx context.Context, c gateway.Charge, _ bool, _ error) (gateway.Outcome, error) {
 			o, err := p.Charge(ctx, c)
 			if o.Event == fsm.EventFailed || o.Event == fsm.EventSoftFailed {
@@ -383,7 +383,7 @@ func accountFaults() []accountFault {
 			}
 			return o, err
 		}}, func(r *rig) bool { return r.Tokens.Decline != "" }},
-		{account.FaultRefundAmount, faults{refund: func(c *gateway.RefundCall) { c.Money.Minor++ }}, func(r *rig) bool { return r.can.PartialRefund }},
+		{account.FaultRefundAmount, faults{refund: func(c *gateway.RefundCall) { c.Money.Minor++ }}, func(r *rig) bool { return r.can.Refunds == payment.RefundsParts }},
 		{account.FaultCaptureAmount, faults{
 			capture: func(c *gateway.Capture) {
 				if !c.Whole {
@@ -403,7 +403,7 @@ func accountFaults() []accountFault {
 		{account.FaultNoWebhook, faults{sign: func(*http.Request) bool { return false }}, func(r *rig) bool { return r.Order == nil }},
 		{account.FaultHoldLeft, faults{cancel: func(c gateway.Cancel) gateway.Outcome {
 			return gateway.Outcome{Event: fsm.EventFailed, ProviderPaymentID: c.ProviderPaymentID, Failure: payment.NewFailure("canceled", "")}
-		}}, func(r *rig) bool { return holds(r) && r.can.Cancel }},
+		}}, func(r *rig) bool { return holds(r) && r.can.Cancels > payment.CancelsNone }},
 		{account.FaultMissingInBooks, faults{books: true}, always},
 	}
 }

@@ -65,7 +65,7 @@ func redirect(r *rig) {
 	to, err := url.Parse(o.NextAction.URL)
 	require.NoError(r, err)
 	require.NotEmpty(r, to.Host)
-	if r.can.Blind || r.ForgetsPages {
+	if r.can.Blind() || r.ForgetsPages {
 		return
 	}
 	waits, err := r.Lookup(r.Context(), lookedUp(o))
@@ -91,13 +91,13 @@ func lookup(r *rig) {
 	c := charge(r.Tokens.Success)
 	made := r.charged(c)
 	now, err := r.Lookup(r.Context(), made.ProviderPaymentID)
-	if r.can.Blind {
+	if r.can.Blind() {
 		require.ErrorIs(r, err, gateway.ErrUnsupported)
 		return
 	}
 	require.NoError(r, err)
 	require.Equal(r, byPayment(made, now), now)
-	if !r.can.Find {
+	if !r.can.Finds() {
 		return
 	}
 	found, err := r.Find(r.Context(), c.Attempt)
@@ -138,7 +138,7 @@ func nobody(r *rig) {
 func paths(r *rig) {
 	_, err := r.Lookup(r.Context(), astray)
 	require.Error(r, err)
-	if r.can.LookupRefund {
+	if r.can.RefundLookup > payment.RefundLookupNone {
 		_, err = r.LookupRefund(r.Context(), gateway.RefundRef{ProviderRefundID: astray})
 		require.Error(r, err)
 	}
@@ -172,7 +172,7 @@ func atOnce(r *rig) {
 
 // otherAmount tests that an outcome has the amount that the provider reports, even if the charge had another amount.
 func otherAmount(r *rig) {
-	if r.can.Blind {
+	if r.can.Blind() {
 		r.falsifies(strings.NewReplacer("1999", "2001", "19.99", "20.01", "EUR", "USD"))
 		o := r.charged(charge(r.Tokens.Success))
 		require.Equal(r, payment.Money{Minor: 2001, Currency: "USD"}, *o.Money)

@@ -21,7 +21,7 @@ func manualCapture(r *rig) {
 		taken, err := r.Capture(r.Context(), c)
 		require.NoError(r, err)
 		require.False(r, taken.Refused)
-		if r.can.Blind {
+		if r.can.Blind() {
 			require.Equal(r, fsm.EventProcessing, taken.Event)
 			continue
 		}
@@ -32,12 +32,12 @@ func manualCapture(r *rig) {
 }
 
 func partialCapture(r *rig) {
-	if r.can.Captures == payment.CapturesNone || r.can.Blind {
+	if r.can.Captures == payment.CapturesNone || r.can.Blind() {
 		return
 	}
 	o := r.held()
 	taken, err := r.Capture(r.Context(), captureOf(o.ProviderPaymentID, 500))
-	if !r.can.PartialCapture {
+	if r.can.Captures < payment.CapturesOnce {
 		require.ErrorIs(r, err, gateway.ErrUnsupportedRequest)
 		return
 	}
@@ -129,17 +129,17 @@ func lastOfSeveral(r *rig) {
 }
 
 func captureRefused(r *rig) {
-	if r.can.Captures == payment.CapturesNone || r.can.Blind {
+	if r.can.Captures == payment.CapturesNone || r.can.Blind() {
 		return
 	}
 	o := r.held()
 	more := captureOf(o.ProviderPaymentID, price+1)
-	more.Whole = !r.can.PartialCapture // otherwise the adapter does not send it
+	more.Whole = r.can.Captures < payment.CapturesOnce // otherwise the adapter does not send it
 	refused, err := r.Capture(r.Context(), more)
 	require.NoError(r, err)
 	require.True(r, refused.Refused)
 	require.Equal(r, fsm.EventAuthorized, refused.Event)
-	if !r.can.Cancel {
+	if r.can.Cancels == payment.CancelsNone {
 		return
 	}
 	_, err = r.Cancel(r.Context(), cancelOf(o.ProviderPaymentID))
@@ -151,11 +151,11 @@ func captureRefused(r *rig) {
 }
 
 func cancel(r *rig) {
-	if !r.can.Cancel {
+	if r.can.Cancels == payment.CancelsNone {
 		return
 	}
 	var all []gateway.Outcome
-	if r.Tokens.Redirect != "" && !r.can.Blind {
+	if r.Tokens.Redirect != "" && !r.can.Blind() {
 		waits := r.charged(charge(r.Tokens.Redirect))
 		switch {
 		case r.CancelsOnlyHeld:
@@ -175,7 +175,7 @@ func cancel(r *rig) {
 			over, err := r.Cancel(r.Context(), c)
 			require.NoError(r, err)
 			require.False(r, over.Refused)
-			if r.can.Blind {
+			if r.can.Blind() {
 				require.Equal(r, fsm.EventProcessing, over.Event)
 				continue
 			}
@@ -183,7 +183,7 @@ func cancel(r *rig) {
 			require.Equal(r, "canceled", over.Failure.Code)
 		}
 		r.bore(c.IdempotencyKey)
-		if r.can.Blind || i == 0 && r.ForgetsPages {
+		if r.can.Blind() || i == 0 && r.ForgetsPages {
 			continue
 		}
 		now, err := r.Lookup(r.Context(), lookedUp(o))
@@ -213,7 +213,7 @@ func (r *rig) abandons(o gateway.Outcome) {
 }
 
 func cancelRefused(r *rig) {
-	if !r.can.Cancel || r.can.Blind {
+	if r.can.Cancels == payment.CancelsNone || r.can.Blind() {
 		return
 	}
 	paid := r.charged(charge(r.Tokens.Success))
@@ -225,7 +225,7 @@ func cancelRefused(r *rig) {
 }
 
 func refundCall(r *rig) {
-	if !r.can.Refund {
+	if r.can.Refunds == payment.RefundsNone {
 		return
 	}
 	paid := r.charged(charge(r.Tokens.Success))
@@ -245,7 +245,7 @@ func refundCall(r *rig) {
 		require.NoError(r, err)
 		require.Equal(r, made[0], again)
 	}
-	if !r.can.LookupRefund {
+	if r.can.RefundLookup == payment.RefundLookupNone {
 		return
 	}
 	for i, c := range back {
@@ -267,14 +267,14 @@ func refundCall(r *rig) {
 
 // parts returns the amounts of refunds that add up to the price.
 func parts(can payment.Capabilities) []int64 {
-	if !can.PartialRefund {
+	if can.Refunds < payment.RefundsParts {
 		return []int64{price}
 	}
 	return []int64{700, 500, 300, price - 1500}
 }
 
 func refundRefused(r *rig) {
-	if !r.can.Refund || r.can.Blind {
+	if r.can.Refunds == payment.RefundsNone || r.can.Blind() {
 		return
 	}
 	paid := r.charged(charge(r.Tokens.Success))
@@ -287,9 +287,9 @@ func refundRefused(r *rig) {
 	require.Empty(r, o.ProviderRefundID)
 	nameless := gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: paid.ProviderPaymentID}
 	switch {
-	case r.can.LookupRefund && r.Unmarked:
+	case r.can.RefundLookup > payment.RefundLookupNone && r.Unmarked:
 		r.untold(nameless)
-	case r.can.LookupRefund:
+	case r.can.RefundLookup > payment.RefundLookupNone:
 		_, err = r.LookupRefund(r.Context(), nameless)
 		require.ErrorIs(r, err, gateway.ErrNoSuchPayment)
 	}

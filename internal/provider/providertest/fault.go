@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // lostAnswer tests the worst case: the provider took the money and the answer was lost. The same call again must find
@@ -26,7 +27,7 @@ func lostAnswer(r *rig) {
 	r.unknown(err, "lost")
 	r.mends()
 	var first gateway.Outcome
-	if r.can.Find {
+	if r.can.Finds() {
 		first, err = r.Find(r.Context(), c.Attempt)
 		require.NoError(r, err)
 	}
@@ -34,10 +35,10 @@ func lostAnswer(r *rig) {
 		return
 	}
 	again := r.charged(c)
-	if r.can.Find {
+	if r.can.Finds() {
 		require.Equal(r, begun(first), begun(again))
 	}
-	if r.can.Find && r.Customer == nil {
+	if r.can.Finds() && r.Customer == nil {
 		require.Equal(r, first, again)
 	}
 	require.Equal(r, euro(price), *again.Money)
@@ -56,7 +57,7 @@ func serverError(r *rig) {
 	r.mends()
 	paid := r.charged(c)
 	require.Contains(r, said(), begun(paid), "the same call made another payment")
-	if !r.can.Refund {
+	if r.can.Refunds == payment.RefundsNone {
 		return
 	}
 	back := refundOf(paid.ProviderPaymentID, price)

@@ -42,7 +42,7 @@ func overtakenCharge(r *rig) {
 // stays asserts that a lookup reports the same state as before.
 func (r *rig) stays(made gateway.Outcome) {
 	r.Helper()
-	if r.can.Blind {
+	if r.can.Blind() {
 		return
 	}
 	now, err := r.Lookup(r.Context(), made.ProviderPaymentID)
@@ -65,7 +65,7 @@ func overtakenCapture(r *rig) {
 }
 
 func overtakenCancel(r *rig) {
-	if !r.can.Cancel || r.can.Captures == payment.CapturesNone {
+	if r.can.Cancels == payment.CancelsNone || r.can.Captures == payment.CapturesNone {
 		return
 	}
 	c := cancelOf(r.held().ProviderPaymentID)
@@ -78,7 +78,7 @@ func overtakenCancel(r *rig) {
 }
 
 func overtakenRefund(r *rig) {
-	if !r.can.Refund {
+	if r.can.Refunds == payment.RefundsNone {
 		return
 	}
 	c := refundOf(r.charged(charge(r.Tokens.Success)).ProviderPaymentID, price)
@@ -92,7 +92,7 @@ func overtakenRefund(r *rig) {
 	case again.Event == fsm.EventFailed:
 		require.True(r, again.Refused, "an earlier call has paid back")
 		require.Empty(r, again.ProviderRefundID)
-	case !r.can.Blind:
+	case !r.can.Blind():
 		require.Equal(r, first.ProviderRefundID, again.ProviderRefundID, "it is the same refund")
 	}
 }
@@ -106,7 +106,7 @@ func namedDecline(r *rig) {
 	o, err := r.Charge(r.Context(), charge(r.Tokens.Decline))
 	require.NoError(r, err)
 	require.False(r, o.Refused)
-	if o.ProviderPaymentID != "" && !r.can.Blind {
+	if o.ProviderPaymentID != "" && !r.can.Blind() {
 		r.stays(o)
 	}
 }

@@ -176,7 +176,7 @@ func (r *rig) commands(id string, l gateway.Permit) []call {
 			return err
 		}})
 	}
-	if r.can.Cancel {
+	if r.can.Cancels > payment.CancelsNone {
 		all = append(all, call{"cancel", func(ctx context.Context) error {
 			c := cancelOf(id)
 			c.Permit = l
@@ -184,7 +184,7 @@ func (r *rig) commands(id string, l gateway.Permit) []call {
 			return err
 		}})
 	}
-	if r.can.Refund {
+	if r.can.Refunds > payment.RefundsNone {
 		all = append(all, call{"refund", func(ctx context.Context) error {
 			c := refundOf(id, price)
 			c.Permit = l
@@ -200,7 +200,7 @@ func (r *rig) questions(id string) []call { return append(r.lookups(id), r.searc
 
 // lookups returns the calls that look up a payment by the provider's id.
 func (r *rig) lookups(id string) []call {
-	if r.can.Blind {
+	if r.can.Blind() {
 		return nil
 	}
 	return []call{{"lookup", func(ctx context.Context) error {
@@ -212,19 +212,19 @@ func (r *rig) lookups(id string) []call {
 // searches returns the calls that search for an attempt or a refund that does not exist.
 func (r *rig) searches(id string) []call {
 	var all []call
-	if r.can.Find {
+	if r.can.Finds() {
 		all = append(all, call{"find", func(ctx context.Context) error {
 			_, err := r.Find(ctx, payment.AttemptID(uuid.New()))
 			return err
 		}})
 	}
-	if r.can.LookupRefund {
+	if r.can.RefundLookup > payment.RefundLookupNone {
 		all = append(all, call{"lookup refund", func(ctx context.Context) error {
 			_, err := r.LookupRefund(ctx, gateway.RefundRef{ProviderRefundID: r.NoRefund, ProviderPaymentID: id})
 			return err
 		}})
 	}
-	if r.can.LookupRefund && !r.Unmarked {
+	if r.can.RefundLookup > payment.RefundLookupNone && !r.Unmarked {
 		all = append(all, call{"find refund", func(ctx context.Context) error {
 			_, err := r.LookupRefund(ctx, gateway.RefundRef{Refund: payment.RefundID(uuid.New()), ProviderPaymentID: id})
 			return err

@@ -21,7 +21,7 @@ const byHand = "made_by_hand"
 // made in the provider's dashboard. If the adapter declares that the API does not show refunds, the lookup must name no
 // refund.
 func refundShown(r *rig) {
-	if r.can.Blind || !r.can.Refund || !r.can.PartialRefund {
+	if r.can.Blind() || r.can.Refunds == payment.RefundsNone || r.can.Refunds < payment.RefundsParts {
 		return
 	}
 	paid := r.charged(charge(r.Tokens.Success))
@@ -36,7 +36,7 @@ func refundShown(r *rig) {
 	now, err := r.Lookup(r.Context(), id)
 	require.NoError(r, err)
 	require.Equal(r, before.Event, now.Event)
-	if !r.can.ShowsRefunds {
+	if r.can.Shows < payment.ShowsRefunds {
 		require.Empty(r, now.Refunds)
 		return
 	}
@@ -46,7 +46,7 @@ func refundShown(r *rig) {
 	if r.Unmarked {
 		mark = ""
 	}
-	if r.can.LookupRefund {
+	if r.can.RefundLookup > payment.RefundLookupNone {
 		found, err := r.LookupRefund(r.Context(), gateway.RefundRef{Refund: ours.Refund, ProviderRefundID: made.ProviderRefundID, ProviderPaymentID: id})
 		require.NoError(r, err)
 		found.Reference = mark
@@ -86,7 +86,7 @@ func (r *rig) inDashboard(c gateway.RefundCall) gateway.RefundOutcome {
 
 // holdShown asserts that the lookup of an uncaptured payment makes one call, because such a payment has no refunds.
 func holdShown(r *rig) {
-	if r.can.Blind || r.can.Captures == payment.CapturesNone {
+	if r.can.Blind() || r.can.Captures == payment.CapturesNone {
 		return
 	}
 	o := r.held()

@@ -11,7 +11,7 @@ import (
 // staleFetch looks a payment up before and after it changes. A webhook may arrive a moment before the provider's API
 // shows the change. A second lookup must therefore send a new request and return the new state.
 func staleFetch(r *rig) {
-	if r.can.Blind {
+	if r.can.Blind() {
 		return
 	}
 	o, change := r.changing()
@@ -41,7 +41,7 @@ func (r *rig) changing() (gateway.Outcome, func()) {
 		o, err := r.Charge(r.Context(), c)
 		require.NoError(r, err)
 		return o, func() { r.Customer(r.T, r.fake, lookedUp(o), c.Token) }
-	case r.can.Captures > payment.CapturesNone && !r.can.CaptureUnseen:
+	case r.can.Captures > payment.CapturesNone && r.can.CapturesSeen:
 		o := r.held()
 		return o, func() {
 			_, err := r.Capture(r.Context(), captureOf(o.ProviderPaymentID, price))

@@ -50,8 +50,9 @@ const keyLife = 180 * 24 * time.Hour
 // shows a new link or a new refund at once.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife, Find: true, FindConsistent: false, Complete: true,
-		Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true, ShowsRefunds: true,
+		KeyLife: keyLife, Lookup: payment.LookupByReference, Identity: payment.IdentityOwn, Complete: true,
+		CapturesSeen: true, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupInPayment, Shows: payment.ShowsRefunds,
 	}
 }
 

@@ -86,9 +86,9 @@ func New(base string, shop Shop, client *http.Client) (*Client, error) {
 // Robokassa's id finds them. A link that was not opened is not a payment, and may be created again.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		Find: true, FindConsistent: true, FindFirst: true,
-		Captures: payment.CapturesOnce, PartialCapture: true, CaptureUnseen: true, Cancel: true,
-		Refund: true, PartialRefund: true, LookupRefund: true,
+		Resend: payment.ResendUnfound, Lookup: payment.LookupConsistent, Identity: payment.IdentityOwn,
+		Captures: payment.CapturesOnce, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupInPayment,
 	}
 }
 

@@ -52,9 +52,9 @@ func New(base, token string, client *http.Client) *Client {
 // (https://developer.squareup.com/reference/square/refunds-api/list-payment-refunds).
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife, Find: true, FindLag: findLag,
-		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, CancelByReference: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		ShowsRefunds: true,
+		KeyLife: keyLife, Lookup: payment.LookupByReference, FindLag: findLag, Identity: payment.IdentityOwn,
+		Captures: payment.CapturesOnce, CapturesSeen: true, Cancels: payment.CancelsByReference,
+		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupInPayment, Shows: payment.ShowsRefunds,
 	}
 }
 

@@ -28,7 +28,7 @@ func Adapter() kit.Adapter {
 		TestHosts: []string{"localhost", "127.0.0.1", "::1"},
 		Trial:     kit.Trial{ByHand: "give a token that your provider takes for a test to paylatch init --try --token"},
 		Carries: []kit.Carried{
-			{Member: "return_url", As: "return_url"},
+			{Member: "return_url", As: "return_url", ToApps: true},
 			{Member: "save_payment_method", As: "save_payment_method", When: "stores a `card_…` of the customer"},
 			{Member: "initiator", As: "initiator"},
 			{Member: "statement_descriptor", As: "statement_descriptor"},

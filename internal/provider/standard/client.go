@@ -49,9 +49,9 @@ func New(base, key string, client *http.Client) *Client {
 // an operation that it does not offer as not_supported. No capability is read from the provider.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife, Find: true, FindConsistent: true,
-		Complete: true, Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true,
+		KeyLife: keyLife, Lookup: payment.LookupConsistent, Identity: payment.IdentityOwn, Complete: true,
+		Captures: payment.CapturesOnce, CapturesSeen: true, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupInPayment, RefundsConsistent: true, Shows: payment.ShowsDisputes,
 	}
 }
 

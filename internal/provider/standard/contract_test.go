@@ -220,7 +220,7 @@ func TestOnePayment(t *testing.T) {
 	require.Equal(t, webhooks.ModeTest, event.Mode)
 	providertest.NamedAlike(t, providertest.Paid{Provider: r, Charged: o, Webhook: event})
 	ended := v.Read(webhooks.Delivery{Body: []byte(`{"id":"evt_2","type":"container.expired","data":{"charge_id":"ch_1","reference":"att_1","container_id":"page_1"}}`)})[0]
-	require.Equal(t, []string{"", "page_1", "expired"}, []string{ended.ProviderPaymentID, ended.Container, ended.FailureCode})
+	require.Equal(t, []string{"", "page_1", "expired"}, []string{ended.ProviderPaymentID, ended.Container, string(ended.FailureCode)})
 
 	_, err = r.Cancel(t.Context(), gateway.Cancel{Container: "page_1", Permit: permit()})
 	require.ErrorIs(t, err, gateway.ErrUnsupported)

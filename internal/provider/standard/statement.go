@@ -9,6 +9,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	hooks "github.com/paylatch/paylatch/webhooks/standard"
 )
 
 var (
@@ -173,7 +174,7 @@ func failure(code *string) *payment.Failure {
 	if code == nil {
 		return payment.NewFailure("", "")
 	}
-	return payment.NewFailure(*code, *code)
+	return payment.NewFailure(hooks.FailureCode(*code))
 }
 
 // refundOutcome maps a refund. A status outside the contract is processing.

@@ -45,7 +45,7 @@ func carries() []kit.Carried {
 	debit := "with a type of a bank debit, or a stored wallet, and a browser"
 	return []kit.Carried{
 		{Member: "payment_method.type", As: "statement_descriptor", When: "chooses whether the descriptor is a card's, and whether a mandate is accepted"},
-		{Member: "return_url", As: "return_url"},
+		{Member: "return_url", As: "return_url", ToApps: true}, // "alternatively supply an application URI scheme" (https://docs.stripe.com/api/payment_intents/create)
 		{Member: "save_payment_method", As: "setup_future_usage", When: "needs `customer.reference`, a customer of Stripe (`cus_…`)"},
 		{Member: "initiator", As: "off_session"},
 		{Member: "statement_descriptor", As: "statement_descriptor_suffix", When: "of a card; of another type as `statement_descriptor`"},

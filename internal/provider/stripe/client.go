@@ -51,9 +51,9 @@ const (
 // refunds, "aren't subject to the availability delay" of its search (https://docs.stripe.com/search#data-freshness).
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife, Find: true, FindLag: findLag, FindConsistent: false, Complete: true,
-		Captures: payment.CapturesSeveral, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		RefundsConsistent: true, ShowsRefunds: true, ShowsDisputes: true,
+		KeyLife: keyLife, Lookup: payment.LookupByReference, FindLag: findLag, Identity: payment.IdentityOwn, Complete: true,
+		Captures: payment.CapturesSeveral, CapturesSeen: true, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupInPayment, RefundsConsistent: true, Shows: payment.ShowsDisputes,
 	}
 }
 

@@ -60,9 +60,9 @@ func New(base, terminal, password, currency string, client *http.Client) (*Clien
 // payment's own state shows whether there was no refund.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		Find: true, FindConsistent: true, BrowserMarks: true,
-		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true,
-		RefundsConsistent: true,
+		Lookup: payment.LookupConsistent, Identity: payment.IdentityByBrowser,
+		Captures: payment.CapturesOnce, CapturesSeen: true, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts, RefundsConsistent: true,
 	}
 }
 

@@ -54,9 +54,9 @@ const keyLife = 23 * time.Hour
 // refunds never lag.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
-		KeyLife: keyLife, Find: true, FindConsistent: false,
-		Captures: payment.CapturesOnce, PartialCapture: true, Cancel: true, Refund: true, PartialRefund: true, LookupRefund: true,
-		ShowsRefunds: true,
+		KeyLife: keyLife, Lookup: payment.LookupByReference, Identity: payment.IdentityOwn,
+		Captures: payment.CapturesOnce, CapturesSeen: true, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupInPayment, Shows: payment.ShowsRefunds,
 	}
 }
 

@@ -58,7 +58,7 @@ func (b builder) charged(a config.Account) (gateway.Account, error) {
 		Lives: payment.MaxAge(a.Expiry), Foreign: gateway.Foreign{After: a.ForeignAfter, Review: a.ReviewsForeign()},
 	}
 	adapter := provider.Adapters()[a.Kind]
-	out.Further = adapter.Further
+	out.Further, out.WebReturns = adapter.Further, adapter.WebReturns()
 	if adapter.Payees != nil {
 		out.Payees = adapter.Payees(a.Credentials())
 	}

@@ -188,7 +188,7 @@ func (p *Payment) judge(ctx context.Context, page api.SupportAttempt, late bool)
 	if a.Status == api.AttemptStatusFailed {
 		reason := "without a reason"
 		if f := a.Failure; f != nil {
-			if reason = f.Code; f.ProviderCode != nil {
+			if reason = string(f.Code); f.ProviderCode != nil {
 				reason += ", the provider's code " + *f.ProviderCode
 			}
 		}

@@ -109,7 +109,7 @@ func (r *Router) named(req *http.Request) (payment.Cell, bool) {
 		parts[i], _ = url.PathUnescape(part)
 	}
 	switch {
-	case len(parts) == 2 && parts[0] == "webhooks":
+	case len(parts) >= 2 && parts[0] == "webhooks":
 		return r.To.CellOf(parts[1]), true
 	case len(parts) >= 3 && parts[0] == "v1" && parts[1] == "orders":
 		return r.To.CellOfOrder(parts[2]), true

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/webhooks"
@@ -91,7 +92,7 @@ func (a Account) refunds() bool {
 	}
 	never := func() time.Time { return time.Time{} } // nothing is called: its capabilities are read
 	p, err := provider.Kinds()[a.Kind].Adapter.New(kit.Settings{BaseURL: a.BaseURL, Params: a.Credentials(), Client: &http.Client{}, Now: never})
-	return err != nil || p.Capabilities().Refund
+	return err != nil || p.Capabilities().Refunds > payment.RefundsNone
 }
 
 // uncalled reports whether there is no adapter for the account's kind that begins payments.

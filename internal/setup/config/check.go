@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // service checks settings that only the running service needs.
@@ -49,6 +51,11 @@ func (r *report) check(c *Config) {
 	}
 	for i, right := range c.Orders.CustomersMay {
 		r.oneOf(index("orders.customers_may", i), right, "capture_manual", "lines", "cancel_hold", "confirm", "confirm_part")
+	}
+	for i, scheme := range c.Orders.ReturnSchemes {
+		if !payment.IsAppScheme(scheme) {
+			r.add(index("orders.return_schemes", i), "must be the scheme of an app, in lower case and without a colon, such as myshop for myshop://paid; http and https are always allowed")
+		}
 	}
 	r.durations(c)
 	r.log(c.Log)

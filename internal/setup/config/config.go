@@ -110,8 +110,9 @@ type OIDC struct {
 
 // Orders configures the source of orders, and so of prices.
 type Orders struct {
-	CreatedBy    []string `koanf:"created_by" doc:"the roles that may create orders and so set prices: service, customer. Absent: service alone; with paylatch dev both"`
-	CustomersMay []string `koanf:"customers_may" doc:"further rights of customers' tokens: capture_manual (ask for a hold), lines (send lines, without receipts), cancel_hold (end a hold), confirm (capture all of a hold), confirm_part (capture any amount of it, which pays the order)"`
+	CreatedBy     []string `koanf:"created_by" doc:"the roles that may create orders and so set prices: service, customer. Absent: service alone; with paylatch dev both"`
+	ReturnSchemes []string `koanf:"return_schemes" doc:"the schemes of the shop's apps that a return_url may have beside http and https: myshop allows myshop://paid"`
+	CustomersMay  []string `koanf:"customers_may" doc:"further rights of customers' tokens: capture_manual (ask for a hold), lines (send lines, without receipts), cancel_hold (end a hold), confirm (capture all of a hold), confirm_part (capture any amount of it, which pays the order)"`
 }
 
 // Idempotency has the time limits and the quota of idempotency keys.

@@ -191,7 +191,11 @@ func (w *writer) typeOf(s *contract.Schema) string {
 	case len(s.AllOf) > 0:
 		return w.union(s.AllOf)
 	case len(s.Enum) > 0:
-		return `"` + strings.Join(s.Enum, `" | "`) + `"`
+		known := `"` + strings.Join(s.Enum, `" | "`) + `"`
+		if s.Extensible { // editors still offer the known values
+			known += " | (string & {})"
+		}
+		return known
 	case s.Const != "":
 		return `"` + s.Const + `"`
 	}

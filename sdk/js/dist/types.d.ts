@@ -1,3 +1,5 @@
+import type { FailureCode } from "./server/api.js";
+export type { FailureCode };
 /** A payment attempt, as the API shows it. Amounts are in minor units of the currency, times are RFC 3339. */
 export interface Attempt {
     payment_attempt_id: string;
@@ -107,8 +109,7 @@ export interface Dispute {
     closed_at: string | null;
 }
 export interface Failure {
-    /** `card_declined`, `insufficient_funds`, `authentication_failed` and others. Later versions may add codes. */
-    code: string;
+    code: FailureCode;
     /** A sentence for the customer. */
     message: string;
     provider_code: string | null;

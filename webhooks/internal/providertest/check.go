@@ -31,7 +31,7 @@ func Say(e webhooks.Event) string {
 		text += " moving " + e.MovementID
 	}
 	if e.FailureCode != "" {
-		text += " for " + e.FailureCode + "/" + e.ProviderCode
+		text += " for " + string(e.FailureCode) + "/" + e.ProviderCode
 	}
 	if e.PageOpen {
 		text += ", page open"
@@ -131,12 +131,12 @@ func Ages[V VerifySigner](t *testing.T, construct func(webhooks.Config) (V, erro
 
 // Reasons requires paylatch's code of each of the provider's reasons, which stand apart by bars, and that the reason
 // itself is kept.
-func Reasons(t *testing.T, code func(reason string) (ours, theirs string), reasons map[string]string) {
+func Reasons(t *testing.T, code func(reason string) (ours webhooks.FailureCode, theirs string), reasons map[string]string) {
 	t.Helper()
 	for want, list := range reasons {
 		for reason := range strings.SplitSeq(list, "|") {
 			ours, theirs := code(reason)
-			require.Equal(t, want, ours, reason)
+			require.Equal(t, want, string(ours), reason)
 			require.Equal(t, reason, theirs)
 		}
 	}

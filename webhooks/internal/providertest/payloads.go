@@ -146,7 +146,7 @@ func checkNormalised(t *testing.T, e webhooks.Event, sample payload) {
 	require.Contains(t, outcomes, word)
 	require.Contains(t, outcomes[word], e.Kind)
 	if word == "canceled" || word == "expired" {
-		require.Equal(t, word, e.FailureCode)
+		require.Equal(t, word, string(e.FailureCode))
 	}
 	if id := named(want.EventID); id != "" {
 		require.Equal(t, id, e.ID)

@@ -125,7 +125,7 @@ func TestRun(t *testing.T) {
 	}, verdicts(report))
 	require.Equal(t, []string{"v1"}, report.API)
 	require.Equal(t, "v1.2.3", report.Paylatch)
-	require.Equal(t, "true", report.Capabilities["find"])
+	require.Equal(t, "by reference, consistent", report.Capabilities["lookup"])
 	require.Equal(t, "once", report.Capabilities["captures"])
 	charge := report.Cases[0]
 	require.Equal(t, []string{"req_1"}, charge.RequestIDs)
@@ -135,7 +135,7 @@ func TestRun(t *testing.T) {
 
 	var page bytes.Buffer
 	require.NoError(t, report.HTML(&page))
-	for _, text := range []string{"v1.2.3", "req_1", charge.Payments[0], "partial_capture"} {
+	for _, text := range []string{"v1.2.3", "req_1", charge.Payments[0], "captures_seen"} {
 		require.Contains(t, page.String(), text)
 	}
 	for name := range verdicts(report) {

@@ -97,7 +97,7 @@ func begun(o gateway.Outcome) string { return cmp.Or(o.Container, o.ProviderPaym
 
 // lostAnswer cuts the connection of a charge after the request, and then finds the payment by our reference, by the same key, or by both.
 func lostAnswer(ctx context.Context, r *run) (string, error) {
-	if !r.can.Find && r.can.KeyLife == 0 {
+	if !r.can.Finds() && r.can.KeyLife == 0 {
 		return "", notOfferedError("the provider offers neither idempotency keys nor a search by our reference: after a lost answer paylatch waits for the webhook")
 	}
 	m, err := r.prepare(r.Tokens.Success, payment.CaptureAutomatic)
@@ -126,7 +126,7 @@ func lostAnswer(ctx context.Context, r *run) (string, error) {
 
 // recover finds the payment of a lost answer, by each way that the provider offers.
 func (r *run) recover(ctx context.Context, m *made, lost []byte) (how string, err error) {
-	if r.can.Find {
+	if r.can.Finds() {
 		how = "our reference finds it"
 		if err := r.until(ctx, func() error {
 			o, err := r.find(ctx, m)
@@ -138,7 +138,7 @@ func (r *run) recover(ctx context.Context, m *made, lost []byte) (how string, er
 			return "", unseen(err)
 		}
 	}
-	if r.can.KeyLife > 0 && (!r.can.FindFirst || m.out == nil) {
+	if r.can.KeyLife > 0 && (r.can.Resend != payment.ResendUnfound || m.out == nil) {
 		again, err := r.send(ctx, m)
 		if err != nil {
 			return "", fmt.Errorf("the same charge after the lost answer: %w", err)
@@ -155,7 +155,7 @@ func (r *run) recover(ctx context.Context, m *made, lost []byte) (how string, er
 		}
 		how += "the same key returns it"
 	}
-	if r.can.Find && !bytes.Contains(lost, []byte(begun(*m.first))) {
+	if r.can.Finds() && !bytes.Contains(lost, []byte(begun(*m.first))) {
 		return "", fail(FaultDoubleCharge, toLook, "the lost answer named another payment than %s, which our reference finds", begun(*m.first))
 	}
 	return how, nil
@@ -207,7 +207,7 @@ func secondStep(ctx context.Context, r *run) (string, error) {
 
 // lookup looks the paid payment up by the provider's id and by our reference.
 func lookup(ctx context.Context, r *run) (string, error) {
-	if r.can.Blind && !r.can.Find {
+	if r.can.Blind() && !r.can.Finds() {
 		return "", notOfferedError("the provider has no lookup")
 	}
 	m, err := r.needPaid()
@@ -215,7 +215,7 @@ func lookup(ctx context.Context, r *run) (string, error) {
 		return "", err
 	}
 	text := ""
-	if !r.can.Blind {
+	if !r.can.Blind() {
 		o, err := r.look(ctx, m)
 		if err != nil {
 			return "", unseen(err)
@@ -225,7 +225,7 @@ func lookup(ctx context.Context, r *run) (string, error) {
 		}
 		text = "by " + m.id()
 	}
-	if !r.can.Find {
+	if !r.can.Finds() {
 		return text, nil
 	}
 	err = r.until(ctx, func() error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // clear cancels what is held and refunds what was paid, also after an interrupt.
@@ -74,7 +75,7 @@ func (r *run) undo(ctx context.Context, m *made) (string, error) {
 		return "", nil
 	}
 	held := m.out.Event == fsm.EventAuthorized
-	if !r.can.Cancel {
+	if r.can.Cancels == payment.CancelsNone {
 		if held {
 			return "", errNoCancel
 		}
@@ -98,7 +99,7 @@ func (r *run) undo(ctx context.Context, m *made) (string, error) {
 // learn brings the state of a payment up to date. It reports false for a payment that does not exist.
 func (r *run) learn(ctx context.Context, m *made) (bool, error) {
 	switch {
-	case m.out == nil && r.can.Find:
+	case m.out == nil && r.can.Finds():
 		o, err := call(ctx, r, func(ctx context.Context) (gateway.Outcome, error) {
 			return r.account.Provider.Find(ctx, m.charge.Attempt)
 		})
@@ -120,7 +121,7 @@ func (r *run) learn(ctx context.Context, m *made) (bool, error) {
 	case m.out == nil:
 		return false, errors.New("its result is unknown")
 	}
-	if r.can.Blind || m.id() == "" {
+	if r.can.Blind() || m.id() == "" {
 		return m.id() != "", nil
 	}
 	o, err := call(ctx, r, func(ctx context.Context) (gateway.Outcome, error) { return r.account.Provider.Lookup(ctx, m.id()) })
@@ -139,9 +140,9 @@ func (r *run) giveBack(ctx context.Context, m *made) (string, error) {
 	switch {
 	case m.captured <= m.refunded:
 		return "", nil
-	case !r.can.Refund:
+	case r.can.Refunds == payment.RefundsNone:
 		return "", errNoRefund
-	case m.refunded > 0 && !r.can.PartialRefund:
+	case m.refunded > 0 && r.can.Refunds < payment.RefundsParts:
 		return "", nil
 	}
 	_, o, err := r.sendRefund(ctx, m, m.captured-m.refunded)

@@ -40,7 +40,7 @@ func capture(ctx context.Context, r *run) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	money, whole := r.Money, !r.can.PartialCapture
+	money, whole := r.Money, r.can.Captures < payment.CapturesOnce
 	if !whole {
 		money.Minor -= money.Minor / parts
 	}
@@ -56,7 +56,7 @@ func capture(ctx context.Context, r *run) (string, error) {
 	if o.Refused || o.Event == fsm.EventFailed {
 		return "", fail(FaultUnexpected, toLook, "the capture of %s says %s", money, state(o))
 	}
-	if r.can.Blind {
+	if r.can.Blind() {
 		return "", errByWebhook
 	}
 	amount := func(o gateway.Outcome) error {
@@ -86,7 +86,7 @@ func capture(ctx context.Context, r *run) (string, error) {
 
 // cancel releases a hold. If the adapter has no holds, it ends a payment that is not paid.
 func cancel(ctx context.Context, r *run) (string, error) {
-	if !r.can.Cancel {
+	if r.can.Cancels == payment.CancelsNone {
 		return "", notOfferedError("the provider cancels nothing")
 	}
 	holds := r.can.Captures > payment.CapturesNone
@@ -111,7 +111,7 @@ func cancel(ctx context.Context, r *run) (string, error) {
 		return "", SkipError("the provider cancels no payment that nobody has paid: it expires by itself")
 	case o.Refused || o.Event == fsm.EventSucceeded:
 		return "", fail(FaultHoldLeft, toLook, "the cancel says %s", state(o))
-	case r.can.Blind:
+	case r.can.Blind():
 		return "", errByWebhook
 	}
 	if err := r.until(ctx, func() error {
@@ -149,9 +149,9 @@ const errNoRefunds = notOfferedError("the adapter makes no refunds")
 
 func refundPart(ctx context.Context, r *run) (string, error) {
 	switch {
-	case !r.can.Refund:
+	case r.can.Refunds == payment.RefundsNone:
 		return "", errNoRefunds
-	case !r.can.PartialRefund:
+	case r.can.Refunds < payment.RefundsParts:
 		return "", notOfferedError("the provider refunds no parts")
 	}
 	m, err := r.needPaid()
@@ -163,7 +163,7 @@ func refundPart(ctx context.Context, r *run) (string, error) {
 
 // refundWhole refunds all of a payment in one call: a payment of an earlier case if there is one.
 func refundWhole(ctx context.Context, r *run) (string, error) {
-	if !r.can.Refund {
+	if r.can.Refunds == payment.RefundsNone {
 		return "", errNoRefunds
 	}
 	if r.first == nil {
@@ -212,17 +212,17 @@ func (r *run) refund(ctx context.Context, m *made, minor int64) (string, error) 
 	if err := sameRefund(c.Money, o); err != nil {
 		return "", err
 	}
-	if r.can.Blind {
+	if r.can.Blind() {
 		return "", errByWebhook
 	}
 	text := fmt.Sprintf("%s of %s, %s", c.Money, m.id(), o.Event)
-	if r.can.LookupRefund && o.ProviderRefundID != "" {
+	if r.can.RefundLookup > payment.RefundLookupNone && o.ProviderRefundID != "" {
 		if err := r.refundFound(ctx, c, o, taken); err != nil {
 			return "", unseen(err)
 		}
 		text += ", found by its id"
 	}
-	if r.can.ShowsRefunds {
+	if r.can.Shows >= payment.ShowsRefunds {
 		if err := r.refundShown(ctx, m, c, o); err != nil {
 			return "", unseen(err)
 		}

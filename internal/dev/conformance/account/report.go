@@ -33,11 +33,7 @@ func (r *run) report(stopped bool) Report {
 func capabilities(can payment.Capabilities) map[string]string {
 	all := map[string]string{}
 	for field, value := range reflect.ValueOf(can).Fields() {
-		text := fmt.Sprint(value.Interface())
-		if c, ok := reflect.TypeAssert[payment.Captures](value); ok {
-			text = [...]string{"none", "once", "several"}[c]
-		}
-		all[snake(field.Name)] = text
+		all[snake(field.Name)] = fmt.Sprint(value.Interface())
 	}
 	return all
 }

@@ -316,7 +316,7 @@ func (r *run) settle(ctx context.Context, m *made, wanted ...fsm.Event) error {
 			return err
 		case moved:
 			continue
-		case r.can.Blind:
+		case r.can.Blind():
 			return errByWebhook
 		case late:
 			return fail(FaultStillWaiting, "pay within --wait, or give a longer one", "after %s the payment is still %s", r.Wait, state(*m.out))

@@ -73,7 +73,7 @@ func (rc *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 func (rc *Receiver) topic(path string) (string, bool) {
 	rest, ok := strings.CutPrefix(path, rc.path)
-	return strings.TrimPrefix(rest, "/"), ok && (rest == "" || strings.HasPrefix(rest, "/"))
+	return strings.Trim(rest, "/"), ok && (rest == "" || strings.HasPrefix(rest, "/"))
 }
 
 func requested(r *http.Request) string {

@@ -49,7 +49,7 @@ export interface Pay {
      * service may send `manual_multiple`.
      */
     capture?: "automatic" | "manual" | "manual_multiple" | undefined;
-    /** The address to which the provider sends the customer back, absolute http or https. */
+    /** The address to which the provider sends the customer back. */
     return_url?: string | undefined;
     amount?: Amount | undefined;
     currency?: Currency | undefined;
@@ -338,17 +338,27 @@ export interface NextAction {
     expires_at?: string | undefined;
 }
 export interface Failure {
-    /**
-     * card_declined, insufficient_funds, authentication_failed, expired, canceled, fraud_suspected, provider_rejected, not_started
-     * (the provider has no payment that anybody could pay), not_covered (only for a refund: its money was taken back in another way
-     * before the refund was sent) or not_paid (a person found that the attempt was not paid). More codes may be added.
-     */
-    code: string;
+    code: FailureCode;
     /** A sentence for the customer. */
     message: string;
     /** The provider's own code. */
     provider_code: string | null;
 }
+/**
+ * The reason of a failure. Later versions may add codes: treat a code that you don't know as provider_rejected.
+ * - card_declined: The customer's bank or the provider declined the card, or its number, date or security code is wrong.
+ * - insufficient_funds: The card or the bank account has not enough money, or the payment exceeds its limit.
+ * - authentication_failed: The customer did not pass the bank's confirmation, such as 3-D Secure.
+ * - expired: The customer did not finish the payment in time, or the hold ended before it was captured.
+ * - canceled: The customer, the shop or the provider cancelled the payment before it was captured.
+ * - fraud_suspected: The bank or the provider suspects fraud, or the card is reported lost or stolen.
+ * - not_started: The provider was not reached, or has no payment that anybody could pay.
+ * - not_paid: The provider reports no payment, or a person found that none was made.
+ * - refunded: A person found that the money of a pending payment had been given back at the provider.
+ * - not_covered: Only of a refund: its money was taken back another way, such as a chargeback, before the refund was sent.
+ * - provider_rejected: The provider refused the request, or its reason has no code of its own.
+ */
+export type FailureCode = "card_declined" | "insufficient_funds" | "authentication_failed" | "expired" | "canceled" | "fraud_suspected" | "not_started" | "not_paid" | "refunded" | "not_covered" | "provider_rejected" | (string & {});
 export interface Events {
     items: Event[];
     /** The cursor to continue from, with or without items. */
