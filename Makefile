@@ -7,9 +7,13 @@ PKG      ?= ./...
 ARGS     ?=
 FUZZTIME ?= 10s
 NEWEST   ?=
+MINUTES  ?= 10
+HOURS    ?= 8
+SEED     ?= 0
+PLANTED  ?=
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: help run test gen verify lint fmt race fuzz cover bench profile docs build tools picture sbom licences vuln reproducible image chart snapshot postgres testtools
+.PHONY: help run test gen verify lint contract providers fmt race fuzz cover bench prove prove-long profile docs build tools picture sbom licences vuln reproducible image chart snapshot postgres testtools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +42,12 @@ fuzz: ## each fuzz target for FUZZTIME=10s, or with NEWEST=3 the targets of the 
 bench: postgres ## throughput compared with pgbench, on this machine
 	@go run ./bench $(ARGS)
 
+prove: postgres ## attack the program for MINUTES=10 while customers pay, and check every answer (SEED=n again, PLANTED=all with planted defects)
+	@go test -count=1 -timeout 0 -v ./internal/dev/e2e -run '^Test$(if $(PLANTED),Planted,Prove)$$' -args -prove-minutes $(MINUTES) -prove-seed $(SEED) -prove-planted "$(PLANTED)" $(ARGS)
+
+prove-long: ## prove for HOURS=8
+	@$(MAKE) --no-print-directory prove MINUTES=$$((60 * $(HOURS)))
+
 profile: postgres ## cmd/paylatch/default.pgo: a CPU profile under load, by which the compiler optimizes the program
 	@go run ./bench -pgo cmd/paylatch/default.pgo
 
@@ -54,6 +64,12 @@ lint: ## golangci-lint, dead code, and the workflows
 	@echo "lint: golangci-lint" && "$$(scripts/tool golangci-lint)" run $(PKG)
 	@echo "lint: actionlint" && "$$(scripts/tool actionlint)"
 	@scripts/deadcode
+
+contract: postgres ## check api/ with others' tools (Node 20): Redocly, Spectral, AsyncAPI, generated clients, Prism; skipped with a message without npm
+	@scripts/contract $(ARGS)
+
+providers: postgres ## check the adapters with the providers' API descriptions, by Prism; skipped with a message without them
+	@scripts/providers $(ARGS)
 
 fmt: ## format the code
 	@"$$(scripts/tool golangci-lint)" fmt

@@ -10,6 +10,7 @@ require (
 	github.com/a-h/templ v0.3.977
 	github.com/alecthomas/kong v1.17.0
 	github.com/alexedwards/scs/v2 v2.9.0
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/bojanz/currency v1.4.2
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/chromedp/cdproto v0.159.0

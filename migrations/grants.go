@@ -24,6 +24,7 @@ func Served() map[string][]string {
 		"attempt_log":         {insert},
 		"attempt_references":  {insert},
 		"attempt_transitions": {insert},
+		"lifted_guards":       {},
 		"money_movements":     {insert},
 		"cell_maps":           {insert, update, remove},
 		"data_keys":           {insert, update},

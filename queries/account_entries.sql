@@ -10,4 +10,5 @@ FROM (
         NULLIF(unnest(@ats::timestamptz[]), '0001-01-01 00:00:00Z') AS at
 ) n
 ORDER BY n.account, n.entry_id
-ON CONFLICT (account, entry_id) DO UPDATE SET payout_id = EXCLUDED.payout_id WHERE s.payout_id = '' AND EXCLUDED.payout_id <> '';
+ON CONFLICT (account, entry_id) DO UPDATE SET payout_id = EXCLUDED.payout_id WHERE s.payout_id = '' AND EXCLUDED.payout_id <> ''
+RETURNING 1;

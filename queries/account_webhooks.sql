@@ -5,7 +5,8 @@ INSERT INTO account_webhooks AS w (account, last_webhook_at)
 SELECT n.account, n.last_webhook_at FROM (
     SELECT unnest(@accounts::text[]) AS account, unnest(@last_webhook_ats::timestamptz[]) AS last_webhook_at
 ) n ORDER BY n.account
-ON CONFLICT (account) DO UPDATE SET last_webhook_at = EXCLUDED.last_webhook_at WHERE w.last_webhook_at < EXCLUDED.last_webhook_at;
+ON CONFLICT (account) DO UPDATE SET last_webhook_at = EXCLUDED.last_webhook_at WHERE w.last_webhook_at < EXCLUDED.last_webhook_at
+RETURNING 1;
 
 -- Finds the accounts without a webhook for @stale_after seconds, and counts their attempts that have been pending for as long,
 -- but at most a day longer, and that began after the account's last webhook. Locks nothing.

@@ -153,7 +153,8 @@ FROM (
         unnest(@created_ats::timestamptz[]) AS created_at,
         unnest(@finalized_ats::timestamptz[]) AS finalized_at,
         unnest(@merchants::int[]) AS merchant
-) n;
+) n
+RETURNING 1;
 
 -- Writes locked attempts, each guarded by the version that was read: all attempts or no attempt.
 -- name: AttemptsAdvance :exec

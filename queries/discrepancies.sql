@@ -16,7 +16,8 @@ INSERT INTO outbox_batches (events, created_at) SELECT 1, @opened_at FROM opened
 )
 INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
 SELECT batch.batch, 1, coalesce(opened.order_id, ''), @message_id, @subject, @type, @version, @payload::json, @opened_at FROM opened, batch
-ON CONFLICT (order_id, message_id) DO NOTHING;
+ON CONFLICT (order_id, message_id) DO NOTHING
+RETURNING 1;
 
 -- Reads one discrepancy. Locks nothing.
 -- name: DiscrepancyRead :one

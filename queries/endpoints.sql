@@ -6,7 +6,8 @@ SELECT n.name, n.url_digest, h.last
 FROM (SELECT unnest(@names::text[]) AS name, unnest(@url_digests::bytea[]) AS url_digest) n, outbox_head h
 ORDER BY n.name
 ON CONFLICT (name) DO UPDATE SET url_digest = EXCLUDED.url_digest,
-    state = CASE WHEN endpoints.url_digest = EXCLUDED.url_digest THEN endpoints.state ELSE 'active' END;
+    state = CASE WHEN endpoints.url_digest = EXCLUDED.url_digest THEN endpoints.state ELSE 'active' END
+RETURNING 1;
 
 -- Takes the lease of an endpoint that no process has. Returns no row if a process has it.
 -- name: EndpointTake :one
@@ -76,7 +77,8 @@ FROM (
 ) n
 ON CONFLICT (endpoint, position) DO UPDATE SET state = EXCLUDED.state, tries = EXCLUDED.tries, next_at = EXCLUDED.next_at,
     first_failed_at = EXCLUDED.first_failed_at, last_status = EXCLUDED.last_status, last_error = EXCLUDED.last_error, dead_at = EXCLUDED.dead_at
-WHERE endpoint_retries.state = 'dead';
+WHERE endpoint_retries.state = 'dead'
+RETURNING 1;
 
 -- Makes retries due that wait for a later time. The caller has locked the endpoint.
 -- name: EndpointRetriesHasten :exec
@@ -104,7 +106,8 @@ WHERE r.endpoint = @endpoint AND r.position = first.position AND r.state = 'queu
 -- name: EndpointDeliveriesInsert :exec
 INSERT INTO endpoint_deliveries (endpoint, position, order_id, message_id, at, status, took_ms, error)
 SELECT @endpoint, unnest(@positions::bigint[]), unnest(@order_ids::text[]), unnest(@message_ids::uuid[]), unnest(@ats::timestamptz[]), unnest(@statuses::int[]),
-    unnest(@took_ms::int[]), unnest(@errors::text[]);
+    unnest(@took_ms::int[]), unnest(@errors::text[])
+RETURNING 1;
 
 -- Reads a limited number of attempts to deliver, newest first, before an id, or only the failed ones. The type is empty if the
 -- event is not kept any more. Locks nothing.

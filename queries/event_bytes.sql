@@ -17,7 +17,8 @@ UPDATE data_keys SET wrapped = @wrapped WHERE key_id = @key_id;
 -- Stores the bytes of webhooks, one row for each event.
 -- name: EventBytesInsert :exec
 INSERT INTO event_bytes (event_id, sealed_at, sealed)
-SELECT n.event_id, @sealed_at, n.sealed FROM (SELECT unnest(@event_ids::uuid[]) AS event_id, unnest(@sealeds::bytea[]) AS sealed) n;
+SELECT n.event_id, @sealed_at, n.sealed FROM (SELECT unnest(@event_ids::uuid[]) AS event_id, unnest(@sealeds::bytea[]) AS sealed) n
+RETURNING 1;
 
 -- Reads the bytes of webhooks. Locks nothing.
 -- name: EventBytes :many

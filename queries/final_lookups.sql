@@ -3,7 +3,8 @@
 INSERT INTO final_cursors (account, horizon_days, after, next_at)
 SELECT @account::text, n.horizon_days, n.after, now()
 FROM (SELECT unnest(@horizons::int[]) AS horizon_days, unnest(@afters::uuid[]) AS after) n
-ON CONFLICT DO NOTHING;
+ON CONFLICT DO NOTHING
+RETURNING 1;
 
 -- Takes all cursors of an account for a turn. Returns no row while another process has them.
 -- name: FinalCursorsTake :many

@@ -1,9 +1,12 @@
 -- Adds new notices at the head of the outbox: they get the events from now on. Locks the rows that it writes.
 -- name: NoticesRegister :exec
+WITH n AS (
+    SELECT n.name, h.last, now() AS at FROM (SELECT unnest(@names::text[]) AS name) n, outbox_head h
+)
 INSERT INTO notices (name, position, created_at)
-SELECT n.name, h.last, now() FROM (SELECT unnest(@names::text[]) AS name) n, outbox_head h
-ORDER BY n.name
-ON CONFLICT (name) DO NOTHING;
+SELECT n.name, n.last, n.at FROM n ORDER BY n.name
+ON CONFLICT (name) DO NOTHING
+RETURNING 1;
 
 -- Takes the lease of a notice that no process has. Returns no row if a process has it.
 -- name: NoticeTake :one
@@ -40,7 +43,8 @@ WHERE m.name = @name AND m.fence = @fence;
 
 -- Records the refund requests that a notice has sent.
 -- name: NoticedInsert :exec
-INSERT INTO noticed_requests (notice, refund_request_id) SELECT @notice, unnest(@ids::uuid[]) ORDER BY 2 ON CONFLICT DO NOTHING;
+INSERT INTO noticed_requests (notice, refund_request_id) SELECT @notice, unnest(@ids::uuid[]) ORDER BY 2 ON CONFLICT DO NOTHING
+RETURNING 1;
 
 -- Reads the endpoints that have dead letters or are gone, if the notice has not sent so since the oldest dead letter. Locks
 -- nothing.
@@ -61,7 +65,8 @@ ORDER BY e.name;
 -- Records the failing endpoints that a notice has sent.
 -- name: NoticedEndpointsInsert :exec
 INSERT INTO noticed_endpoints (notice, endpoint, at) SELECT @notice, unnest(@endpoints::text[]), now() ORDER BY 2
-ON CONFLICT (notice, endpoint) DO UPDATE SET at = EXCLUDED.at;
+ON CONFLICT (notice, endpoint) DO UPDATE SET at = EXCLUDED.at
+RETURNING 1;
 
 -- Ends the leases of all notices after a restore: what they read before is lost. A position that was written ahead of the head goes back to
 -- another one. Locks the rows.

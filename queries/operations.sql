@@ -28,7 +28,8 @@ SELECT unnest(@order_ids::text[]), unnest(@attempt_ids::uuid[]), unnest(@kinds::
     NULLIF(unnest(@next_ats::timestamptz[]), '0001-01-01 00:00:00Z'), NULLIF(unnest(@first_sent_ats::timestamptz[]), '0001-01-01 00:00:00Z'),
     unnest(@provider_refs::text[]), unnest(@results::text[]), unnest(@created_ats::timestamptz[]), unnest(@payments::text[]),
     NULLIF(unnest(@unpaid_ats::timestamptz[]), '0001-01-01 00:00:00Z'), unnest(@have_data::bool[]),
-    unnest(@finals::bool[]), unnest(@captured_befores::bigint[]);
+    unnest(@finals::bool[]), unnest(@captured_befores::bigint[])
+RETURNING 1;
 
 -- Writes operations of locked attempts, each guarded by the state and the fence that were read: all operations or no operation.
 -- name: OperationsMove :exec

@@ -1,11 +1,14 @@
--- Inserts an order. Inserts nothing if the id or the request is taken, or if the request created an order before its user was
--- erased.
--- name: OrderInsert :execrows
+-- Inserts an order and returns its id. Inserts nothing if the id or the request is taken, or if the request created an order before
+-- its user was erased.
+-- name: OrderInsert :many
+WITH erased AS (
+    SELECT count(*) AS n FROM erased_requests WHERE digest = sha256(convert_to(@user_id::text || E'\n' || @client_request_id::text, 'UTF8'))
+)
 INSERT INTO orders (order_id, user_id, created_by, client_request_id, request_hash, amount, currency, description, metadata, detailed, created_at, updated_at)
 SELECT @order_id, @user_id::text, @created_by, @client_request_id::text, @request_hash, @amount, @currency, @description, @metadata, @detailed, @created_at, @created_at
-WHERE NOT EXISTS (
-    SELECT FROM erased_requests r WHERE r.digest = sha256(convert_to(@user_id::text || E'\n' || @client_request_id::text, 'UTF8')))
-ON CONFLICT DO NOTHING;
+FROM erased WHERE erased.n = 0
+ON CONFLICT DO NOTHING
+RETURNING order_id;
 
 -- Reads one order. Locks nothing.
 -- name: OrderRead :one
@@ -27,8 +30,8 @@ ORDER BY order_id FOR NO KEY UPDATE SKIP LOCKED;
 -- Writes the cancel request of a locked order, once. Its time of change is later than that of its attempts.
 -- name: OrderCancel :exec
 UPDATE orders SET cancel_requested_at = coalesce(cancel_requested_at, @at::timestamptz), revision = revision + (cancel_requested_at IS NULL)::int,
-    updated_at = greatest(@at::timestamptz, updated_at + interval '1 microsecond',
-        (SELECT max(a.updated_at) + interval '1 microsecond' FROM payment_attempts a WHERE a.order_id = @order_id))
+    updated_at = greatest(@at::timestamptz, (updated_at AT TIME ZONE 'UTC' + interval '1 microsecond') AT TIME ZONE 'UTC',
+        (SELECT (max(a.updated_at) AT TIME ZONE 'UTC' + interval '1 microsecond') AT TIME ZONE 'UTC' FROM payment_attempts a WHERE a.order_id = @order_id))
 WHERE order_id = @order_id;
 
 -- Writes other terms of a locked order. Its first terms are kept once.
@@ -53,8 +56,8 @@ SELECT o.* FROM orders o WHERE o.order_id = (SELECT a.order_id FROM payment_atte
 -- Records the attempt whose late money pays a locked order.
 -- name: OrderAccept :execrows
 UPDATE orders SET accepted_attempt_id = @attempt_id::uuid, revision = revision + 1,
-    updated_at = greatest(@at::timestamptz, updated_at + interval '1 microsecond',
-        (SELECT max(a.updated_at) + interval '1 microsecond' FROM payment_attempts a WHERE a.order_id = @order_id))
+    updated_at = greatest(@at::timestamptz, (updated_at AT TIME ZONE 'UTC' + interval '1 microsecond') AT TIME ZONE 'UTC',
+        (SELECT (max(a.updated_at) AT TIME ZONE 'UTC' + interval '1 microsecond') AT TIME ZONE 'UTC' FROM payment_attempts a WHERE a.order_id = @order_id))
 WHERE order_id = @order_id;
 
 -- Reads several orders. Locks nothing.
@@ -76,7 +79,8 @@ FROM (
         unnest(@created_ats::timestamptz[]) AS created_at
 ) n
 ORDER BY n.order_id
-ON CONFLICT DO NOTHING;
+ON CONFLICT DO NOTHING
+RETURNING 1;
 
 -- Locks the existing orders among the given ones, by id. Waits for the locks of others.
 -- name: OrdersLock :many

@@ -20,7 +20,8 @@ FROM n, b, (SELECT COALESCE(max(f.epoch), 0)::bigint AS epoch FROM feed_epochs f
 WHERE CASE WHEN p.epoch = 0 THEN true ELSE NOT EXISTS (
     SELECT 1 FROM outbox o
     WHERE o.order_id = n.order_id AND o.message_id IN (SELECT n.message_id UNION ALL SELECT outbox_id(n.message_id, e.epoch) FROM feed_epochs e)) END
-ON CONFLICT (order_id, message_id) DO NOTHING;
+ON CONFLICT (order_id, message_id) DO NOTHING
+RETURNING 1;
 
 -- Writes, as one batch, the events of cancelled orders: orders with a cancel request, without a live attempt and without accepted
 -- late money. The caller has locked the order or its last live attempt, so that nothing changes in between.
@@ -47,7 +48,8 @@ FROM n, b, (SELECT COALESCE(max(f.epoch), 0)::bigint AS epoch FROM feed_epochs f
 WHERE CASE WHEN p.epoch = 0 THEN true ELSE NOT EXISTS (
     SELECT 1 FROM outbox o
     WHERE o.order_id = n.order_id AND o.message_id IN (SELECT n.message_id UNION ALL SELECT outbox_id(n.message_id, e.epoch) FROM feed_epochs e)) END
-ON CONFLICT (order_id, message_id) DO NOTHING;
+ON CONFLICT (order_id, message_id) DO NOTHING
+RETURNING 1;
 
 -- Locks the head. Returns no row if another transaction has it.
 -- name: OutboxHeadLock :one
@@ -84,12 +86,14 @@ SELECT last FROM outbox_head FOR UPDATE;
 -- Begins an epoch of the feed, behind the last position that is of before a time; no row where one has
 -- begun since another time. The caller has locked the head before this statement began.
 -- name: FeedEpochBegin :one
-INSERT INTO feed_epochs (epoch, shared)
-SELECT GREATEST(extract(epoch FROM now() - timestamptz '2026-01-01T00:00:00Z')::bigint, (SELECT max(l.epoch) FROM feed_epochs l) + 1),
-    LEAST(h.last, (SELECT min(b.last - b.events) FROM outbox_batches b
-        WHERE b.last IS NOT NULL AND b.created_at >= @since::timestamptz))
-FROM outbox_head h
-WHERE NOT EXISTS (SELECT FROM feed_epochs e WHERE e.begun_at > @seen::timestamptz)
+WITH next AS (
+    SELECT GREATEST(extract(epoch FROM now() - timestamptz '2026-01-01T00:00:00Z')::bigint, (SELECT max(l.epoch) FROM feed_epochs l) + 1) AS epoch,
+        LEAST(h.last, (SELECT min(b.last - b.events) FROM outbox_batches b
+            WHERE b.last IS NOT NULL AND b.created_at >= @since::timestamptz)) AS shared
+    FROM outbox_head h
+    WHERE NOT EXISTS (SELECT FROM feed_epochs e WHERE e.begun_at > @seen::timestamptz)
+)
+INSERT INTO feed_epochs (epoch, shared) SELECT next.epoch, next.shared FROM next
 RETURNING shared;
 
 -- Reads a limited number of events between two positions, oldest first, of some types, or of all types if no type is given. The

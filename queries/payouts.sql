@@ -7,7 +7,8 @@ FROM (
         unnest(@created_ats::timestamptz[]) AS created_at
 ) n
 ORDER BY n.account, n.provider_payout_id
-ON CONFLICT (account, provider_payout_id) DO NOTHING;
+ON CONFLICT (account, provider_payout_id) DO NOTHING
+RETURNING 1;
 
 -- Reads payouts of an account by the provider's ids. Locks nothing.
 -- name: PayoutsNamed :many

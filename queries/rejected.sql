@@ -3,7 +3,8 @@
 INSERT INTO rejected_deliveries (delivery_id, account, sealed, tried, network, received_at)
 SELECT n.delivery_id, n.account, n.sealed, ARRAY[n.tried], n.network, n.received_at
 FROM (SELECT unnest(@delivery_ids::uuid[]) AS delivery_id, unnest(@accounts::text[]) AS account, unnest(@sealed::bytea[]) AS sealed,
-    unnest(@tried::bytea[]) AS tried, unnest(@networks::smallint[]) AS network, unnest(@received_ats::timestamptz[]) AS received_at) n;
+    unnest(@tried::bytea[]) AS tried, unnest(@networks::smallint[]) AS network, unnest(@received_ats::timestamptz[]) AS received_at) n
+RETURNING 1;
 
 -- Deletes the oldest deliveries, so that each account keeps at most @most deliveries and @most_bytes, and each network of an
 -- account half of that. Skips locked rows; the next call deletes them.

@@ -3,7 +3,8 @@
 INSERT INTO sealed_details (order_id, attempt_id, sealed, created_at, check_at)
 SELECT n.order_id, n.attempt_id, n.sealed, n.created_at, n.created_at + interval '1 hour'
 FROM (SELECT unnest(@order_ids::text[]) AS order_id, unnest(@attempt_ids::uuid[]) AS attempt_id, unnest(@sealed::bytea[]) AS sealed,
-    unnest(@created_ats::timestamptz[]) AS created_at) n;
+    unnest(@created_ats::timestamptz[]) AS created_at) n
+RETURNING 1;
 
 -- Reads the details of an order, or of one of its attempts. Locks nothing.
 -- name: SealedDetailsRead :one
@@ -20,7 +21,8 @@ WHERE o.order_id = @order_id;
 INSERT INTO sealed_details AS d (order_id, attempt_id, sealed, created_at, check_at)
 SELECT n.order_id, n.attempt_id, n.sealed, n.at, n.at + interval '1 hour'
 FROM (SELECT @order_id::text AS order_id, @attempt_id::uuid AS attempt_id, @sealed::bytea AS sealed, @at::timestamptz AS at) n
-ON CONFLICT (order_id, attempt_id) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at, check_at = excluded.check_at;
+ON CONFLICT (order_id, attempt_id) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at, check_at = excluded.check_at
+RETURNING 1;
 
 -- Removes the details of an amended order.
 -- name: OrderDetailsRemove :exec

@@ -3,7 +3,8 @@
 INSERT INTO sealed_requests (attempt_id, kind, number, sealed, created_at)
 SELECT n.attempt_id, n.kind, n.number, n.sealed, n.created_at
 FROM (SELECT unnest(@attempt_ids::uuid[]) AS attempt_id, unnest(@kinds::text[]) AS kind, unnest(@numbers::int[]) AS number,
-    unnest(@sealed::bytea[]) AS sealed, unnest(@created_ats::timestamptz[]) AS created_at) n;
+    unnest(@sealed::bytea[]) AS sealed, unnest(@created_ats::timestamptz[]) AS created_at) n
+RETURNING 1;
 
 -- Reads the sealed content of an operation. Locks nothing.
 -- name: SealedRequestRead :one

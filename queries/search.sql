@@ -42,6 +42,17 @@ WITH v AS (
         SELECT order_id, attempt_id, key, 1 AS rank FROM attempt_log
         WHERE key COLLATE "C" > w.q AND key COLLATE "C" < w.q || @past::text AND key <> '' AND kind IN ('press', 'reuse', 'refused')
         ORDER BY key COLLATE "C" DESC LIMIT 1000) x
+), disputed AS (
+    (SELECT order_id, attempt_id, 'dispute_id' AS matched, CASE WHEN @first_id::uuid = @last_id::uuid THEN 0 ELSE 1 END AS rank FROM disputes
+        WHERE dispute_id BETWEEN @first_id::uuid AND @last_id::uuid ORDER BY dispute_id DESC LIMIT 1000)
+    UNION ALL
+    SELECT x.order_id, x.attempt_id, x.matched, x.rank FROM v, LATERAL (
+        SELECT order_id, attempt_id, 'provider_dispute_id' AS matched, 0 AS rank FROM disputes WHERE provider_dispute_id COLLATE "C" = v.q LIMIT 1000) x
+    UNION ALL
+    SELECT x.order_id, x.attempt_id, x.matched, x.rank FROM w, LATERAL (
+        SELECT order_id, attempt_id, 'provider_dispute_id' AS matched, 1 AS rank FROM disputes
+        WHERE provider_dispute_id COLLATE "C" > w.q AND provider_dispute_id COLLATE "C" < w.q || @past::text
+        ORDER BY provider_dispute_id COLLATE "C" DESC LIMIT 1000) x
 ), a AS (
     SELECT x.order_id, x.attempt_id, x.created_at, o.matched, o.rank, '' AS key
     FROM o, LATERAL (SELECT p.order_id, p.attempt_id, p.created_at FROM payment_attempts p WHERE p.order_id = o.order_id ORDER BY p.created_at DESC LIMIT 100) x
@@ -65,6 +76,10 @@ WITH v AS (
     SELECT x.order_id, x.attempt_id, x.created_at, 'idempotency_key', logged.rank, logged.key
     FROM logged, LATERAL (SELECT p.order_id, p.attempt_id, p.created_at FROM payment_attempts p
         WHERE p.order_id = logged.order_id AND p.attempt_id = logged.attempt_id LIMIT 1) x
+    UNION ALL
+    SELECT x.order_id, x.attempt_id, x.created_at, disputed.matched, disputed.rank, ''
+    FROM disputed, LATERAL (SELECT p.order_id, p.attempt_id, p.created_at FROM payment_attempts p
+        WHERE p.order_id = disputed.order_id AND p.attempt_id = disputed.attempt_id LIMIT 1) x
 ), r AS (
     (SELECT order_id, refund_id, attempt_id, created_at, 'refund_id' AS matched, CASE WHEN @first_id::uuid = @last_id::uuid THEN 0 ELSE 1 END AS rank FROM refunds
         WHERE refund_id BETWEEN @first_id::uuid AND @last_id::uuid ORDER BY refund_id DESC LIMIT 1000)
@@ -182,6 +197,13 @@ FROM (SELECT unnest(@lows::bigint[]) AS low, unnest(@highs::bigint[]) AS high, u
 ) x
 ORDER BY x.created_at DESC, x.attempt_id DESC LIMIT @most::int;
 
+-- Finds attempts behind a point that were created between two times, newest first. Locks nothing.
+-- name: SearchDays :many
+SELECT p.attempt_id, p.order_id, p.created_at FROM payment_attempts p
+WHERE p.created_at >= @created_from::timestamptz AND p.created_at < @created_to::timestamptz AND p.created_at <= @before_at::timestamptz
+    AND (p.created_at < @before_at::timestamptz OR p.attempt_id::text COLLATE "C" < @before_id::text)
+ORDER BY p.created_at DESC, p.attempt_id DESC LIMIT @most::int;
+
 -- Finds orders that have all words of a variant, in no order; a variant's words are separated by spaces. The limit stands
 -- outside, as in SearchWordsFew. Locks nothing.
 -- name: SearchVariantsFew :many
@@ -250,7 +272,8 @@ ORDER BY created_at, order_id COLLATE "C" LIMIT @most::int;
 -- name: SearchOrdersAdd :exec
 INSERT INTO search_orders (order_id, created_at, words)
 SELECT unnest(@order_ids::text[]), unnest(@created_ats::timestamptz[]), string_to_array(unnest(@words::text[]), ' ')
-ON CONFLICT DO NOTHING;
+ON CONFLICT DO NOTHING
+RETURNING 1;
 
 -- Adds the attempts behind a point to the search, in the way in which SearchOrdersNext reads orders, and returns the last one.
 -- Attempts in it stay as they are.
@@ -283,4 +306,5 @@ SELECT p.attempt_id, p.order_id, (p.created_at AT TIME ZONE 'UTC')::date, p.amou
 FROM (SELECT unnest(@attempt_ids::uuid[]) AS attempt_id, unnest(@last_fours::text[]) AS last_four) n, LATERAL (
     SELECT * FROM payment_attempts x WHERE x.attempt_id = n.attempt_id LIMIT 1) p
 ORDER BY p.attempt_id
-ON CONFLICT (attempt_id) DO UPDATE SET last_four = EXCLUDED.last_four WHERE search_payments.last_four <> EXCLUDED.last_four;
+ON CONFLICT (attempt_id) DO UPDATE SET last_four = EXCLUDED.last_four WHERE search_payments.last_four <> EXCLUDED.last_four
+RETURNING 1;

@@ -23,7 +23,8 @@ RETURNING m.database_id, m.mark, m.marked_at;
 -- name: PayHold :exec
 INSERT INTO pay_holds (account, since, reason)
 SELECT unnest(@accounts::text[]), @since, @reason
-ON CONFLICT (account) WHERE released_at IS NULL DO UPDATE SET since = LEAST(pay_holds.since, EXCLUDED.since), held_at = EXCLUDED.held_at, reason = EXCLUDED.reason;
+ON CONFLICT (account) WHERE released_at IS NULL DO UPDATE SET since = LEAST(pay_holds.since, EXCLUDED.since), held_at = EXCLUDED.held_at, reason = EXCLUDED.reason
+RETURNING 1;
 
 -- Reads the open holds, by account. Locks nothing.
 -- name: PayHolds :many
@@ -39,7 +40,7 @@ WHERE account = @account AND released_at IS NULL AND held_at <= @held_until;
 INSERT INTO service_processes AS p (process, name, server, beat_at) VALUES (@process, @name, @server, now())
 ON CONFLICT (process) DO UPDATE SET name = EXCLUDED.name, server = EXCLUDED.server, left_at = NULL,
     before_at = CASE WHEN p.server <> EXCLUDED.server THEN p.beat_at ELSE p.before_at END,
-    beat_at = GREATEST(EXCLUDED.beat_at, p.beat_at + interval '1 microsecond')
+    beat_at = GREATEST(EXCLUDED.beat_at, (p.beat_at AT TIME ZONE 'UTC' + interval '1 microsecond') AT TIME ZONE 'UTC')
 RETURNING beat_at;
 
 -- Records the end of a process, after its last commit. Locks the row.

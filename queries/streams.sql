@@ -3,7 +3,8 @@
 INSERT INTO streams (name, position)
 SELECT n.name, h.last FROM (SELECT unnest(@names::text[]) AS name) n, outbox_head h
 ORDER BY n.name
-ON CONFLICT (name) DO NOTHING;
+ON CONFLICT (name) DO NOTHING
+RETURNING 1;
 
 -- Takes the lease of a stream that no process has. Returns no row if a process has it.
 -- name: StreamTake :one

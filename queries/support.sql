@@ -35,7 +35,8 @@ FROM lax, n LEFT JOIN LATERAL (
     LIMIT 1
 ) a ON true
 WHERE coalesce(a.order_id, n.order_id) <> ''
-ON CONFLICT DO NOTHING;
+ON CONFLICT DO NOTHING
+RETURNING 1;
 
 -- Reads the events of an attempt, oldest first, without the bytes of large ones. Of more than 200 events it reads the newest, and
 -- repeats last. Locks nothing.

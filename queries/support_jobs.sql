@@ -43,7 +43,8 @@ WITH counted AS (
     RETURNING j.job_id
 )
 INSERT INTO support_job_items (job_id, item_id, attempt_id, outcome, at)
-SELECT job_id, @item_id, sqlc.narg(attempt_id)::uuid, @outcome::text, now() FROM counted;
+SELECT job_id, @item_id, sqlc.narg(attempt_id)::uuid, @outcome::text, now() FROM counted
+RETURNING 1;
 
 -- Gives the lease of a job back and moves the job, never back. Returns no row if another process has it.
 -- name: JobRelease :execrows

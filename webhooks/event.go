@@ -145,10 +145,15 @@ type Event struct {
 	// KindChargebackReversed: of one kind, two ids are two movements, and the same id is the same one, in whichever
 	// event. Empty where the provider names none: Money is then all that was so moved until now.
 	//
+	// Of a KindSucceeded, and of a refused capture, it is the id of one capture: Money is that capture's, and a hold may
+	// have several.
+	//
 	// A dispute may take money more than once. Where it is the id of the dispute, or of the payment, the provider has
 	// none for the entry: the event means that the money was taken, or had come back, at OccurredAt, by whichever event
 	// that happened.
 	MovementID string `json:"movement_id,omitzero"`
+	// CaptureReference is the merchant's own id of the capture that MovementID names, if it is carried.
+	CaptureReference string `json:"capture_reference,omitzero"`
 	// Dispute is the dispute that the event is about. Nil where it is about none, and where the provider has no id for it.
 	Dispute *Dispute `json:"dispute,omitzero"`
 	// Review is the provider's review of the payment. Nil where the event states none.

@@ -57,7 +57,7 @@ func (a *app) cellIn(cfg *config.Config) (payment.Cell, error) {
 	if n := payment.Cell(a.cell); a.cell <= math.MaxUint16 && slices.Contains(cfg.Numbers(), n) { //nolint:gosec // checked beside it
 		return n, nil
 	}
-	return payment.OnlyCell, usageError{fmt.Errorf("--cell: there is no cell %d in the configuration", a.cell)}
+	return payment.OnlyCell, usageError{fmt.Errorf("--cell: the configuration has no cell %d", a.cell)}
 }
 
 // inEach calls do with the configuration of each cell, or only of the cell of the flag. It continues if do fails in a cell.

@@ -17,7 +17,7 @@ func TestBackfill(t *testing.T) {
 	code, stdout, stderr := run(t, environ, "backfill", "--account", "in", "--since", "2d")
 	require.Equal(t, 1, code)
 	require.Equal(t, "0 events\n", stdout)
-	require.Contains(t, stderr, "account in: its provider has no list of events")
+	require.Contains(t, stderr, "account in: the provider has no readable list of events")
 	require.Contains(t, stderr, "paylatch reconcile")
 	for name, args := range map[string][]string{
 		"no_such_account": {"backfill", "--account", "elsewhere", "--since", "2d"},

@@ -18,7 +18,7 @@ func (p *process) compareMaps(ctx context.Context) error {
 		err := compareMap(ctx, p.stores[n], p.instances[n].cfg)
 		if errors.Is(err, payment.ErrUnavailable) {
 			log := p.logOf(n)
-			log.Warn().Err(err).Msg("the number and the map of the cell could not be compared; they are compared before the first use")
+			log.Warn().Err(err).Msg("paylatch could not check the cell's number and map; it checks them before the first use")
 			continue
 		}
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 // cli is the command line: a field a command.
 type cli struct {
 	Config  string           `help:"Read the configuration from this file. Default: $$PAYLATCH_CONFIG, or paylatch.yaml if it exists." placeholder:"FILE"`
-	Cell    int              `help:"Act in this cell. Default: the cell of the account or id in the command, or else cell 0; migrate, verify, doctor and journal act in all cells." placeholder:"NUMBER" default:"-1"`
+	Cell    int              `help:"Act in this cell. Default: the cell of the command's account or id, otherwise cell 0; migrate, verify, doctor and journal act in all cells." placeholder:"NUMBER" default:"-1"`
 	Version kong.VersionFlag `help:"Print the version."`
 
 	Init        initCmd        `cmd:"" help:"Write the configuration of a provider's test account, and make a first test payment."`
@@ -26,8 +26,8 @@ type cli struct {
 	Verify      verifyCmd      `cmd:"" help:"Derive every payment from its log again and report each difference. Exit code 1 if there is a difference."`
 	Doctor      doctorCmd      `cmd:"" help:"Check the configuration, the database, the clocks and the providers, and print a remedy for each problem. Exit code 1 if there is a problem."`
 	Import      importCmd      `cmd:"" help:"Import past payments, so that their refunds and chargebacks can be matched. Exit code 1 if a line was refused."`
-	Erase       eraseCmd       `cmd:"" help:"Erase a customer's name from all their payments; amounts stay. Exit code 1 if an order or command is still under way."`
-	Backfill    backfillCmd    `cmd:"" help:"Import the events that a provider lists for an account, after an outage or a time with a wrong secret."`
+	Erase       eraseCmd       `cmd:"" help:"Erase a customer's name from all payments; amounts stay. Exit code 1 if an order or command is still under way."`
+	Backfill    backfillCmd    `cmd:"" help:"Import the events of an account from the provider's list, after an outage or a period with a wrong secret."`
 	Reconcile   reconcileCmd   `cmd:"" help:"Compare a period of an account with its provider's books. Exit code 1 if something could not be compared."`
 	Journal     journalCmd     `cmd:"" help:"Write a month as a double-entry journal: payments, fees and payouts."`
 	Token       tokenCmd       `cmd:"" help:"Print a token."`

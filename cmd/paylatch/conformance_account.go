@@ -28,10 +28,10 @@ import (
 
 // accountAsk are the flags for an account of the configuration.
 type accountAsk struct {
-	Account     string        `xor:"provider" required:"" placeholder:"NAME" help:"A configured account in its provider's test mode. It is charged and refunded through its adapter; an account of real money is refused."`
+	Account     string        `xor:"provider" required:"" placeholder:"NAME" help:"A configured account in its provider's test mode. paylatch makes test charges and refunds through the account's adapter. It refuses an account that may move real money."`
 	Customer    string        `placeholder:"ID" help:"With --account: the provider's customer who owns a stored payment method in --token-success."`
-	NoBrowser   bool          `help:"Skip, with --account, each case that needs a person at a page of the provider."`
-	WebhookWait time.Duration `placeholder:"DURATION" help:"With --account: take the account's webhooks at --listen, and wait for one for this time. The provider must reach that address, such as by a tunnel. Default: the case is skipped."`
+	NoBrowser   bool          `help:"With --account: skip each case that needs a person on a page of the provider."`
+	WebhookWait time.Duration `placeholder:"DURATION" help:"With --account: receive the account's webhooks at --listen, and wait for a webhook for this time. The provider must reach this address, for example through a tunnel. Default: skip the case."`
 	Out         string        `placeholder:"DIR" help:"With --account: write the report into this directory, as conformance.html and conformance.json. It contains no secret."`
 }
 
@@ -62,7 +62,7 @@ func (c *conformanceCmd) checkAccount(ctx context.Context, a *app) error {
 	}
 	defer stop()
 	out := c.progress(a)
-	_, _ = fmt.Fprintf(out, "account %s at %s, in test mode: payments of %s, which are cancelled or refunded in the end\n", of.Name, of.Kind, o.Money)
+	_, _ = fmt.Fprintf(out, "account %s at %s, in test mode: payments of %s, which paylatch cancels or refunds at the end\n", of.Name, of.Kind, o.Money)
 	report, err := account.Run(ctx, o, func(r account.Result) { _, _ = fmt.Fprintln(out, r.Line()) })
 	if err != nil {
 		return usageError{err}
@@ -92,10 +92,10 @@ func (c *conformanceCmd) configured(a *app) (*config.Config, config.Account, err
 	if i < 0 {
 		return nil, config.Account{}, usageError{fmt.Errorf("--account: %q is not configured", c.Account)}
 	}
-	const why = "the conformance cases charge, capture and refund, and run on test accounts only"
+	const why = "the conformance cases charge, capture and refund, so they run only on test accounts"
 	of, declared := cfg.Accounts[i], cfg.Environment == config.Test || cfg.Environment == config.Dev
 	if !declared && (cfg.Environment == config.Live || of.Kind != "sandbox") { // beside paylatch dev there may be no configuration
-		return nil, of, usageError{fmt.Errorf("environment must be test or dev, and is live: %s", why)}
+		return nil, of, usageError{fmt.Errorf("environment must be test or dev, but it is live: %s", why)}
 	}
 	if err := of.CheckForTests(); err != nil {
 		return nil, of, usageError{fmt.Errorf("%w: %s", err, why)}
@@ -149,9 +149,9 @@ func (c *conformanceCmd) open(out io.Writer, byHand string) func(context.Context
 	return func(_ context.Context, s account.Step) (json.RawMessage, error) {
 		switch {
 		case s.Action.Type != payment.ActionRedirect:
-			return nil, account.SkipError(fmt.Sprintf("the step is of the type %s: it needs a page of the shop", s.Action.Type))
+			return nil, account.SkipError(fmt.Sprintf("the step has the type %s, which needs a page of the shop", s.Action.Type))
 		case c.NoBrowser:
-			return nil, account.SkipError("it needs a person at a page of the provider, and --no-browser is set")
+			return nil, account.SkipError("the case needs a person on a page of the provider, and --no-browser is set")
 		}
 		_, _ = fmt.Fprintf(out, "\n             %s: open this page, and %s:\n\n               %s\n\n", s.Case, cmp.Or(byHand, "confirm the payment"), s.Action.URL)
 		return nil, nil
@@ -163,7 +163,7 @@ func (c *conformanceCmd) listen(ctx context.Context, o *account.Options, cfg *co
 	stop = func() {}
 	switch {
 	case c.WebhookWait <= 0:
-		o.NoReceiver = "--webhook-wait is not set: it needs an address that the provider reaches, such as a tunnel's"
+		o.NoReceiver = "--webhook-wait is not set; this case needs an address that the provider can reach, such as a tunnel's address"
 		return stop, nil
 	case !of.TakesWebhooks():
 		o.NoReceiver = "the account lacks the keys that verify its webhooks"
@@ -179,7 +179,7 @@ func (c *conformanceCmd) listen(ctx context.Context, o *account.Options, cfg *co
 	}
 	l, err := server.Listen(ctx, address)
 	if err != nil {
-		return stop, usageError{fmt.Errorf("--listen: %w; stop the service that runs there, or listen elsewhere", err)}
+		return stop, usageError{fmt.Errorf("--listen: %w; stop the service at this address, or choose another address", err)}
 	}
 	o.Receiver = account.NewReceiver(verifier, of.PublicURL, "/webhooks/"+of.Name, now)
 	s := &http.Server{Handler: o.Receiver, ReadTimeout: accountCall, ReadHeaderTimeout: accountCall, WriteTimeout: accountCall}
@@ -220,7 +220,7 @@ func (c *conformanceCmd) finish(a *app, out io.Writer, report account.Report) er
 	case n[account.Failed] > 0:
 		return fmt.Errorf("%d cases have failed", n[account.Failed])
 	case report.Stopped:
-		return usageError{errors.New("interrupted; what had begun was cleaned up")}
+		return usageError{errors.New("interrupted; the started payments were cleaned up")}
 	}
 	return nil
 }

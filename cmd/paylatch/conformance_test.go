@@ -112,7 +112,7 @@ func TestConformanceOfAnAccount(t *testing.T) {
 		}
 	}
 	require.NoError(t, cmd.Wait(), "%s%s", lines.String(), errs.String())
-	require.Contains(t, lines.String(), "13 cases: 13 held, 0 failed, 0 skipped, 0 not offered\n", lines.String())
+	require.Contains(t, lines.String(), "14 cases: 14 held, 0 failed, 0 skipped, 0 not offered\n", lines.String())
 	for _, name := range []string{"conformance.html", "conformance.json"} {
 		text, err := os.ReadFile(filepath.Join(out, name))
 		require.NoError(t, err)

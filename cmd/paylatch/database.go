@@ -25,7 +25,7 @@ func withOwnDatabase(ctx context.Context, c *config.Config, do func(dsn string) 
 		return err
 	}
 	if link, err := os.Readlink(dir); err == nil {
-		_, _ = fmt.Fprintf(os.Stderr, "PostgreSQL keeps its data in %s: %s is closed to the user that it runs as\n", link, dir)
+		_, _ = fmt.Fprintf(os.Stderr, "PostgreSQL stores its data in %s, because its user can't access %s\n", link, dir)
 	}
 	defer func() {
 		if stopped := server.Stop(); err == nil {
@@ -44,7 +44,7 @@ func withDatabase(c *config.Config, do func(dsn string) error) error {
 	if dsn, running := devpg.Running(filepath.Join(c.DataDir, "postgres"), "postgres"); running {
 		return do(dsn)
 	}
-	return config.ValidationErrors{fmt.Sprintf("database_url: is missing, and no `paylatch dev` runs in %s: name the service's PostgreSQL, or its configuration by --config", c.DataDir)}
+	return config.ValidationErrors{fmt.Sprintf("database_url: is missing, and no `paylatch dev` runs in %s: set the service's PostgreSQL, or give its configuration with --config", c.DataDir)}
 }
 
 // withDirectDatabase is withDatabase past a pooler.

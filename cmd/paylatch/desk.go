@@ -34,7 +34,7 @@ type desk struct {
 // withDesk calls do with the support side on the configured database.
 func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 	return withRooms(ctx, a, func(b beside) error {
-		s := support.New(support.Options{Store: b.store.Support(), Payments: b.useCases, Flush: b.notes.Flush, Endpoints: typesByEndpoint(b.cfg)})
+		s := support.New(support.Options{Store: b.store.Support(), Payments: b.useCases, Flush: b.notes.Flush, Endpoints: typesByEndpoint(b.cfg), Provider: providerFacts(b.cfg), Clocks: support.Clocks{Zone: b.cfg.Zone()}})
 		return do(desk{
 			Service: s, worklist: worklistOf(b.store, s, b.useCases), useCases: b.useCases,
 			who: support.Operator(), out: a.stdout, cfg: b.cfg, store: b.store,

@@ -84,10 +84,10 @@ func TestSupportCommands(t *testing.T) {
 	require.Contains(t, listed, "Look the payment up in the provider's dashboard.", "and what to do")
 	says("attempt "+someAttempt, "discrepancy", "list", "--kind", "needs_review")
 	says("Nothing of the kind disputed is waiting for a person.", "discrepancy", "list", "--kind", "disputed")
-	says("There is nothing of the kind disputed.", "discrepancy", "list", "--kind", "disputed", "--all")
+	says("No discrepancy of the kind disputed.", "discrepancy", "list", "--kind", "disputed", "--all")
 
-	says("goes from requested to succeeded", "event", "replay", someEvent, "--dry-run", "--reason", "case 4711")
-	for _, want := range []string{"goes from requested to succeeded", "stays as it is"} {
+	says("changes from requested to succeeded", "event", "replay", someEvent, "--dry-run", "--reason", "case 4711")
+	for _, want := range []string{"changes from requested to succeeded", "does not change"} {
 		says(want, "event", "replay", someEvent, "--reason", "case 4711")
 	}
 	says("The payment of €19.99 for order A-1 succeeded", "attempt", "show", someAttempt)
@@ -115,7 +115,7 @@ func TestDiscrepancyList(t *testing.T) {
 		return stdout
 	}
 	require.Equal(t, "Nothing is waiting for a person.\n", list())
-	require.Equal(t, "There is nothing.\n", list("--all"))
+	require.Equal(t, "No discrepancy.\n", list("--all"))
 	_, err := furnished(t, dsn).Exec(t.Context(), `
 		INSERT INTO discrepancies (discrepancy_id, kind, order_id, attempt_id, text, opened_at, resolved_at, resolved_by, resolution, reason)
 			SELECT gen_random_uuid(), 'disputed', order_id, attempt_id, 'The cardholder disputes it.', now() - interval '1 hour', now(), 'ann', 'accepted', 'r'
@@ -125,7 +125,7 @@ func TestDiscrepancyList(t *testing.T) {
 
 	first := list("--all", "--limit", "1")
 	require.Contains(t, first, "resolved as accepted")
-	require.NotContains(t, first, "Answer the provider before its deadline", "it is done")
+	require.NotContains(t, first, "Respond to the provider before its deadline", "it is done")
 	_, cursor, more := strings.Cut(first, "More discrepancies: --cursor ")
 	require.True(t, more, first)
 	rest := list("--all", "--limit", "1", "--cursor", strings.TrimSpace(cursor))
@@ -195,7 +195,7 @@ func TestSupportCommandsRefused(t *testing.T) {
 		"no such event":         {[]string{"event", "show", someEvent}, 1, "event not found"},
 		"no event to replay":    {[]string{"event", "replay", someEvent, "--reason", "r"}, 1, "event not found"},
 		"no reason":             {[]string{"event", "replay", someEvent}, 2, "--reason"},
-		"blank reason":          {[]string{"event", "replay", someEvent, "--reason", " "}, 2, "say why"},
+		"blank reason":          {[]string{"event", "replay", someEvent, "--reason", " "}, 2, "give a reason"},
 		"no such recheck":       {[]string{"attempt", "recheck", someAttempt, "--reason", "r"}, 1, "payment attempt not found"},
 		"recheck of no id":      {[]string{"attempt", "recheck", "x", "--reason", "r"}, 2, "payment attempt not found"},
 		"recheck for no reason": {[]string{"attempt", "recheck", someAttempt}, 2, "--reason"},

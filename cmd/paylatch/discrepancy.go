@@ -104,7 +104,7 @@ func (c *discrepancyListCmd) Run(ctx context.Context, a *app) error {
 func (c *discrepancyListCmd) nothing() string {
 	text := "Nothing"
 	if c.All {
-		text = "There is nothing"
+		text = "No discrepancy"
 	}
 	if c.Kind != "" {
 		text += " of the kind " + c.Kind

@@ -41,7 +41,7 @@ func (*doctorCmd) Run(ctx context.Context, a *app) error {
 			checks = append(checks, doctor.OfConfig(cfg, client, now)...)
 			checks = append(checks, doctor.OfAccounts(called(cfg), client, now)...)
 			if n := doctor.Run(ctx, checks, doctor.Printer(a.stdout)); n > 0 {
-				return fmt.Errorf("%d problems found; the output has a remedy for each", n)
+				return fmt.Errorf("%d problems found; the output has a remedy for each problem", n)
 			}
 			return nil
 		})

@@ -56,7 +56,7 @@ func (c *endpointListCmd) print(ctx context.Context, d desk, e *endpoint.Service
 		return terminal.JSON(d.out, render.Endpoints(list))
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(d.out, "No endpoint is configured, or the service has not run with one yet.")
+		_, err := fmt.Fprintln(d.out, "No endpoint is configured, or the service has not run with an endpoint yet.")
 		return err //nolint:wrapcheck // the error is complete
 	}
 	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
@@ -108,7 +108,7 @@ func (c *endpointTestCmd) Run(ctx context.Context, a *app) error {
 type endpointRedeliverCmd struct {
 	Name  string      `arg:"" help:"The endpoint's name."`
 	After *string     `xor:"what" required:"" placeholder:"CURSOR" help:"Redeliver all events after this cursor of the feed; \"\" for all stored events."`
-	ID    []uuid.UUID `xor:"what" required:"" help:"Redeliver the events with these ids, separated by commas. The endpoint must have been sent them before."`
+	ID    []uuid.UUID `xor:"what" required:"" help:"Redeliver the events with these ids, separated by commas. paylatch must have sent these events to the endpoint before."`
 	JSON  bool        `help:"Print the API's response."`
 }
 

@@ -31,7 +31,7 @@ func TestEndpointCommands(t *testing.T) {
 	}
 	code, stdout, stderr := run(t, environ, "endpoint", "list")
 	require.Equal(t, 0, code, stderr)
-	require.Contains(t, stdout, "No endpoint is configured, or the service has not run with one yet.")
+	require.Contains(t, stdout, "No endpoint is configured, or the service has not run with an endpoint yet.")
 
 	conn := testdb.Connect(t, dsn)
 	const id = "8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90"
@@ -56,7 +56,7 @@ func TestEndpointCommands(t *testing.T) {
 	says(0, `"dead": 0`, "redeliver", "shop", "--id", id, "--json")
 	says(0, `"behind": 1`, "redeliver", "shop", "--after", "", "--json")
 	says(2, "this is no cursor of the feed", "redeliver", "shop", "--after", "x")
-	says(1, "it lies ahead of all events", "redeliver", "shop", "--after", "7")
+	says(1, "it is after all events", "redeliver", "shop", "--after", "7")
 	says(2, "", "redeliver", "shop")
 
 	var audited int

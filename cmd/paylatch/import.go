@@ -18,7 +18,7 @@ import (
 )
 
 type importCmd struct {
-	File      string `arg:"" help:"A file with one JSON object a line, one for each payment; - for standard input."`
+	File      string `arg:"" help:"A file with one JSON object per line, one for each payment; - for standard input."`
 	Account   string `required:"" placeholder:"NAME" help:"The configured account of the payments."`
 	DryRun    bool   `help:"Check every line and print what would be imported, without importing it."`
 	MaxErrors int    `default:"100" placeholder:"N" help:"Stop after this many refused lines; 0 for no limit."`

@@ -21,10 +21,10 @@ func TestImport(t *testing.T) {
 
 	code, stdout, stderr := run(t, environ, "import", "--account", "sandbox", "--dry-run", file)
 	require.Equal(t, 1, code, stderr)
-	require.Equal(t, "2 lines: 1 would be made, 0 there already, 1 refused\n", stdout)
+	require.Equal(t, "2 lines: 1 would be imported, 0 already imported, 1 refused\n", stdout)
 	code, stdout, stderr = run(t, environ, "import", "--account", "sandbox", file)
 	require.Equal(t, 1, code)
-	require.Equal(t, "2 lines: 1 made, 0 there already, 1 refused\n", stdout)
+	require.Equal(t, "2 lines: 1 imported, 0 already imported, 1 refused\n", stdout)
 	require.Contains(t, stderr, "line 2: status: must be succeeded or failed")
 	code, stdout, stderr = run(t, environ, "verify")
 	require.Zero(t, code, stderr)
@@ -62,14 +62,14 @@ func TestImport_servingRole(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 
 	for _, c := range []struct{ flag, sum string }{
-		{"--dry-run", "4 lines: 1 would be made, 0 there already, 3 refused\n"},
-		{"--max-errors=9", "4 lines: 1 made, 0 there already, 3 refused\n"},
+		{"--dry-run", "4 lines: 1 would be imported, 0 already imported, 3 refused\n"},
+		{"--max-errors=9", "4 lines: 1 imported, 0 already imported, 3 refused\n"},
 	} {
 		code, stdout, stderr := run(t, environ, "import", "--account", "sandbox", c.flag, file)
 		require.Equal(t, 1, code, stderr)
 		require.Equal(t, c.sum, stdout, stderr)
-		require.Contains(t, stderr, `line 2: has a member twice, "user_id": leave one of them`)
-		require.Contains(t, stderr, "line 3: provider_payment_id: ch_1 is a name of attempt")
+		require.Contains(t, stderr, `line 2: has the member "user_id" twice; remove one of them`)
+		require.Contains(t, stderr, "line 3: provider_payment_id: ch_1 belongs to attempt")
 		require.Contains(t, stderr, "line 4: ", "the order is paid")
 	}
 }

@@ -25,10 +25,10 @@ import (
 type initCmd struct {
 	Kind        string            `placeholder:"KIND" help:"The provider, such as stripe."`
 	Name        string            `placeholder:"NAME" help:"The account's name. Default: the kind."`
-	Set         map[string]string `mapsep:"none" placeholder:"KEY=VALUE" help:"A key of the account, such as api_key; repeat the flag for several keys. The value $${NAME} names an environment variable, and keeps a secret off the command line."`
+	Set         map[string]string `mapsep:"none" placeholder:"KEY=VALUE" help:"A key of the account, such as api_key; repeat the flag for several keys. The value $${NAME} names an environment variable, and keeps a secret out of the command line."`
 	DatabaseURL string            `env:"DATABASE_URL" placeholder:"URL" help:"A PostgreSQL for tests. Default: none; paylatch dev starts one of its own."`
 	Listen      string            `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"The address of the service (${default})."`
-	PublicURL   string            `name:"public-url" placeholder:"URL" help:"The address by which the provider reaches the service, such as a tunnel's."`
+	PublicURL   string            `name:"public-url" placeholder:"URL" help:"The address at which the provider reaches the service, such as a tunnel's address."`
 	Force       bool              `help:"Replace existing files, and keep their encryption key and token secret."`
 
 	Try      bool          `help:"Make a test payment and wait for its webhook. Existing files are used as they are."`
@@ -97,7 +97,7 @@ func (c *initCmd) write(ctx context.Context, a *app, file string) error {
 	}
 	_, _ = fmt.Fprintf(a.stdout, "\nWrote %s and %s, which only you may read.\n", file, secrets)
 	for _, key := range account.MadeUp {
-		_, _ = fmt.Fprintf(a.stdout, "%s has a made-up value: replace it by the provider's before webhooks can arrive.\n", key)
+		_, _ = fmt.Fprintf(a.stdout, "%s has a made-up value. Replace it with the provider's value; until then webhooks are refused.\n", key)
 	}
 	if !c.Try {
 		next(a, file, account.DatabaseURL)
@@ -202,7 +202,7 @@ func (c *initCmd) payment(a *app, cfg *config.Config, file string) (*begin.Payme
 const (
 	// testAmount is the amount of a test payment in minor units.
 	testAmount = 1999
-	running    = "which runs already"
+	running    = "which is already running"
 	// aliveTimeout bounds the question whether a service runs.
 	aliveTimeout = 3 * time.Second
 )

@@ -89,7 +89,7 @@ func newInstance(ctx context.Context, cfg *config.Config, of *process, how servi
 		HS256: auth.TokenKeys(cfg), Issuers: auth.Issuers(cfg), StaffLife: auth.StaffLife(cfg), Door: auth.SharedDoor(cfg),
 		Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience, Keys: ring, APIKeys: in.keys(), Now: now,
 		Log: func(err error) {
-			log.Warn().Err(err).Msg("the keys could not be fetched from the JWKS address; the previous keys stay in use")
+			log.Warn().Err(err).Msg("the keys can't be fetched from the JWKS address; the previous keys stay in use")
 		},
 	})
 	if err != nil {
@@ -112,7 +112,7 @@ func newInstance(ctx context.Context, cfg *config.Config, of *process, how servi
 		log.Info().Int("max_waiters", cfg.MaxWaiters).Int("limit", able).Int("open_files", files).
 			Msg("the limit of open files allows fewer long polls and streams than max_waiters")
 	})/len(of.cfg.Numbers())), func(err error) {
-		log.Warn().Err(err).Msg("notices of changes are not received; waiters check for changes each second until this works again")
+		log.Warn().Err(err).Msg("notices of changes don't arrive; until they do, waiters check for changes each second")
 	})
 	if in.events, err = newPublisher(cfg, in.store, counted, in.guard.Unsettled, now, log); err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (in *instance) refused(r support.Refusal) {
 
 // routes wires the handlers of the API and of operations, and the periodic work.
 func (in *instance) routes(counted *metrics.Metrics, refusals *zerolog.Logger) {
-	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.useCases, Flush: in.notes.Flush, Endpoints: typesByEndpoint(in.cfg)})
+	desk := support.New(support.Options{Store: in.store.Support(), Payments: in.useCases, Flush: in.notes.Flush, Endpoints: typesByEndpoint(in.cfg), Provider: providerFacts(in.cfg), Clocks: support.Clocks{Zone: in.cfg.Zone()}})
 	in.today = overview.New(overview.Options{
 		Store: in.store.Overview(), Audit: desk, Accounts: in.useCases, Endpoints: in.events.Endpoints, Held: in.guard.All, Breakers: counted.Breakers,
 		Added: counted.Ended, Now: now,
@@ -164,7 +164,7 @@ func (in *instance) routes(counted *metrics.Metrics, refusals *zerolog.Logger) {
 	}
 	in.of.desks = append(in.of.desks, cells.Desk{Number: in.cfg.Cell, BackOffice: own})
 	served := api.Options{
-		Payments: in.of.payments(in), Events: in.events.Feed, FeedRead: in.events.Readers.Note, Lists: lists.New(in.of.lists(in.store)), Deliveries: in.useCases, Rejected: in.rejected.Keep, Refused: in.refused, Demo: in.how.dev,
+		Payments: in.of.payments(in), Reads: in.useCases, Events: in.events.Feed, FeedRead: in.events.Readers.Note, Lists: lists.New(in.of.lists(in.store)), Deliveries: in.useCases, Rejected: in.rejected.Keep, Refused: in.refused, Demo: in.how.dev,
 		Auth: in.auth, Accounts: in.accounts.Receiving, Ready: in.ready(), Log: in.log, Refusals: refusals, Hub: in.hub, Origins: in.cfg.CORSOrigins,
 		CustomersMay: customersMay(in.cfg), ReusedStatus: in.cfg.Idempotency.ReusedStatus, Quota: idempotency.Quota{NewKeys: in.cfg.Idempotency.Quota.NewKeys, Per: in.cfg.Idempotency.Quota.Per},
 		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: in.cfg.TrustedProxies,
@@ -192,7 +192,8 @@ func (in *instance) keys() *postgres.APIKeyStore { return in.of.stores[payment.O
 func (in *instance) withStaff(o api.Options, d cells.BackOffice, cell string) api.Options {
 	o.Support, o.Worklist, o.Overview, o.Jobs, o.RefundRequests, o.Endpoints = d.Support, d.Worklist, d.Overview, d.Jobs, d.Requests, d.Endpoints
 	o.Keys = apikey.New(in.keys(), api.Scopes(), now)
-	found := finder.New(in.of.finder(in.store), d.Support, now)
+	zone := in.cfg.Zone()
+	found := finder.New(in.of.finder(in.store), d.Support, func() time.Time { return now().In(zone) })
 	o.Finder, o.Console = found, in.newConsole(d, found, cell, in.how.dev)
 	return o
 }
@@ -298,10 +299,10 @@ func (in *instance) run(ctx context.Context, serve func() error) error {
 		in.log.Warn().Err(lost).Msg("the last rejected deliveries were not stored")
 	}
 	if lost := in.notes.Flush(ctx); lost != nil {
-		in.log.Warn().Err(lost).Msg("the last notes for support were not written")
+		in.log.Warn().Err(lost).Msg("the last timeline entries for support were not stored")
 	}
 	if lost := in.access.Close(context.WithoutCancel(ctx)); lost != nil {
-		in.log.Warn().Err(lost).Msg("the last sign-outs and refusals were not written into the audit log")
+		in.log.Warn().Err(lost).Msg("the last sign-outs and refusals were not stored in the audit log")
 	}
 	stopAnnouncer()
 	announcing.Wait()
@@ -319,7 +320,7 @@ func (in *instance) reload() (*config.Config, error) {
 		return nil, err
 	}
 	if !slices.Contains(cfg.Numbers(), in.cfg.Cell) {
-		return nil, config.ValidationErrors{fmt.Sprintf("cells: cell %d is missing, but this process serves it: keep it until the next start", in.cfg.Cell)}
+		return nil, config.ValidationErrors{fmt.Sprintf("cells: cell %d is missing, but this process serves the cell: keep it in the configuration until the next start", in.cfg.Cell)}
 	}
 	of := cfg.In(in.cfg.Cell)
 	if of.DatabaseURL == "" {
@@ -332,7 +333,7 @@ func (in *instance) reload() (*config.Config, error) {
 	defer store.Close()
 	err = compareMap(context.Background(), store, of)
 	if errors.Is(err, payment.ErrUnavailable) {
-		in.log.Warn().Err(err).Msg("the number and the map of the cell could not be compared; they are compared at the next start")
+		in.log.Warn().Err(err).Msg("paylatch could not check the cell's number and map; it checks them at the next start")
 		return of, nil
 	}
 	return of, err

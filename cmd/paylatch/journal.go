@@ -13,7 +13,7 @@ import (
 )
 
 type journalCmd struct {
-	Month   string `required:"" placeholder:"YYYY-MM" help:"The month, such as 2026-10; its days are days of UTC."`
+	Month   string `required:"" placeholder:"YYYY-MM" help:"The month, such as 2026-10; days are in UTC."`
 	Account string `placeholder:"NAME" help:"Only this configured account. Default: all accounts."`
 	Format  string `enum:"hledger,csv,json" default:"hledger" help:"hledger, csv with a line for each posting, or json with a line for each transaction (${default})."`
 }
@@ -47,7 +47,7 @@ func (c *journalCmd) Run(ctx context.Context, a *app) error {
 	return err
 }
 
-// write writes the journal of a database, to a writer that the first one begins.
+// write writes the journal of one database. The first call makes the writer, and all calls share it.
 func (c *journalCmd) write(ctx context.Context, a *app, cfg *config.Config, dsn string, month journal.Month, w **journal.Writer) error {
 	store, err := postgres.OpenAt(ctx, pool.Address{
 		URL: dsn, Direct: string(cfg.Database.DirectURL), Pooled: cfg.Database.Pooler == config.TransactionPooler, Standby: string(cfg.Database.ReadURL),

@@ -50,7 +50,7 @@ func TestJournal(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--month", "10/2026"}, `--month: "10/2026" is not a month: write the year and the month, as 20`},
+		{[]string{"--month", "10/2026"}, `--month: "10/2026" is not a month: write the year and the month, such as 20`},
 		{[]string{"--month", next}, `--month: "` + next + `" has not begun: the latest is `},
 		{[]string{"--month", "2026-10", "--account", "b"}, `--account: "b" is not configured; leave it out for all accounts`},
 		{[]string{"--month", "2026-10", "--format", "xml"}, "--format must be one of"},

@@ -144,7 +144,7 @@ func TestAllMistakesOfLive(t *testing.T) {
 	slices.Sort(found)
 	require.Equal(t, []string{
 		"accounts[0].base_url", "auth.hs256[0].secret", "database.read_url", "database_url", "encryption_keys[0].key", "endpoints[0].url", "notices[0].mail.tls",
-		"streams[0].url", "streams[1].tls", "the configuration holds secrets and may be read by everybody on this machine, which live refuses", "tls.key_file", "tracing.endpoint", "trusted_proxies[0]",
+		"streams[0].url", "streams[1].tls", "the configuration contains secrets and can be read by every user of this machine, which live refuses", "tls.key_file", "tracing.endpoint", "trusted_proxies[0]",
 	}, found)
 }
 

@@ -23,14 +23,14 @@ func watched(cfg *config.Config, store *postgres.Store, role string, log zerolog
 		Dir: cfg.DataDir, Name: processName(role), Boot: boot(), Accounts: accounts.Begun(cfg), Live: cfg.Environment == config.Live, Now: now,
 		Events: watermark.Events{
 			Changed: func(reason watermark.Reason) {
-				log.Warn().Str("reason", string(reason)).Msg("another database server has taken over: payments and refunds wait until each process has found its last commits there")
+				log.Warn().Str("reason", string(reason)).Msg("another database server has taken over: payments and refunds wait until each process has found its last commits on the new server")
 			},
 			Unharmed: func() {
-				log.Info().Msg("the database server that has taken over lost nothing: each process has found its last commits, and payments continue")
+				log.Info().Msg("the new database server has lost nothing: each process has found its last commits, and payments continue")
 			},
 			Alarm: func(reason watermark.Reason, since time.Time, why string) {
 				log.Error().Str("reason", string(reason)).Time("since", since).Str("why", why).
-					Msg("the database may have forgotten payments: it was restored, or another server has taken over. Payments and refunds wait until each account is reconciled")
+					Msg("the database may have lost payments, because it was restored or another server has taken over. Payments and refunds wait until each account is reconciled")
 			},
 		},
 	})

@@ -27,6 +27,6 @@ func tuneMemory(log zerolog.Logger) {
 		memlimit.ApplyRatio(memlimit.FromCgroup, ofCgroup),
 		memlimit.ApplyRatio(memlimit.FromSystem, ofMachine))
 	if _, err := memlimit.Set(memlimit.WithRatio(1), memlimit.WithProvider(allowed)); err != nil {
-		log.Warn().Err(err).Msg("the memory of this machine is unknown; set GOMEMLIMIT below what the service may use")
+		log.Warn().Err(err).Msg("the memory of this machine is unknown; set GOMEMLIMIT below the service's memory limit")
 	}
 }

@@ -46,7 +46,7 @@ func (in *instance) compareMerchants(ctx context.Context, list []config.Account,
 	}))
 	if errors.Is(err, payment.ErrUnavailable) {
 		in.log.Warn().Err(err).Msg("the database did not respond")
-		err = config.ValidationErrors{"accounts: the database did not respond, so the merchants behind the accounts could not be compared: send SIGHUP again"}
+		err = config.ValidationErrors{"accounts: the database did not respond, so paylatch could not compare the accounts' merchants: send SIGHUP again"}
 	}
 	return owned, err
 }
@@ -70,7 +70,7 @@ func ownAs(ctx context.Context, cfg *config.Config, store *postgres.Store, used 
 }
 
 // errUndone undoes a comparison that was made to see its result.
-var errUndone = errors.New("nothing is written")
+var errUndone = errors.New("nothing is stored")
 
 // merchantsCheck compares the merchants behind the accounts as a start does, and writes nothing.
 func merchantsCheck(cfg *config.Config, store *postgres.Store, client *http.Client) doctor.Check {
@@ -91,7 +91,7 @@ func merchantsCheck(cfg *config.Config, store *postgres.Store, client *http.Clie
 		})
 		if refused := (*payment.MerchantError)(nil); errors.As(err, &refused) {
 			for text := range strings.SplitSeq(refused.Text, "\n") {
-				found = append(found, doctor.Finding{Check: "accounts", Grave: true, Problem: text, Remedy: "as it says; a start is refused until then"})
+				found = append(found, doctor.Finding{Check: "accounts", Grave: true, Problem: text, Remedy: "follow the text above; until then paylatch refuses to start"})
 			}
 			return found
 		}

@@ -17,7 +17,7 @@ import (
 type migrateCmd struct {
 	Up     migrateUpCmd     `cmd:"" help:"Apply the migrations that the database lacks."`
 	Status migrateStatusCmd `cmd:"" help:"List the migrations and when they were applied."`
-	Grants migrateGrantsCmd `cmd:"" help:"Grant a role exactly the privileges that serving needs, and print the statements."`
+	Grants migrateGrantsCmd `cmd:"" help:"Grant a role exactly the privileges that the service needs, and print the statements."`
 }
 
 type migrateUpCmd struct{}
@@ -64,7 +64,7 @@ func grantAgain(ctx context.Context, dsn string, out io.Writer) error {
 		if _, err := migrations.Grant(ctx, dsn, role, false); err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(out, "the role %s has the privileges that serving needs\n", role)
+		_, _ = fmt.Fprintf(out, "the role %s has the privileges that the service needs\n", role)
 	}
 	return nil
 }

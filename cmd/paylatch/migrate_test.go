@@ -119,7 +119,7 @@ func TestMigrateGrants(t *testing.T) {
 	require.NoError(t, err)
 	code, stdout, stderr = run(t, environ, "migrate", "up")
 	require.Zero(t, code, stderr)
-	require.Contains(t, stdout, "the role "+role+" has the privileges that serving needs\n")
+	require.Contains(t, stdout, "the role "+role+" has the privileges that the service needs\n")
 	require.True(t, may())
 
 	code, stdout, stderr = run(t, environ, "migrate", "grants", "--to", "postgres")

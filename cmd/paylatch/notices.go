@@ -31,11 +31,11 @@ func newNotices(cfg *config.Config, store notice.Store, now func() time.Time, lo
 	return notice.NewService(list, notice.Options{
 		Store: store, Console: cfg.PublicConsole(), Endpoints: endpoints, Now: now,
 		Log: func(name string, err error) {
-			logInterrupted(log, "notice", name, err, "mails of new cases are interrupted; they go on once this works")
+			logInterrupted(log, "notice", name, err, "mails about new cases are interrupted; paylatch tries again")
 		},
 		Lost: func(name string, events int64) {
 			log.Error().Str("notice", name).Int64("events", events).
-				Msg("as many events, of any type, were deleted by retention.events before they were read; new cases among them are in the worklist, and are not mailed")
+				Msg("retention.events deleted events (of any type) before they were read; new cases among them are in the worklist, but no mail is sent for them")
 		},
 	})
 }

@@ -39,7 +39,7 @@ func newPublisher(cfg *config.Config, store *postgres.Store, counted *metrics.Me
 	head := &outbox.Head{Unsettled: unsettled}
 	p := &eventPublisher{
 		Numberer: &outbox.Numberer{Store: store, Head: head, Log: func(err error) {
-			log.Warn().Err(err).Msg("events for the merchant wait for their position; it is tried again")
+			log.Warn().Err(err).Msg("events for the merchant still wait for their position in the feed; paylatch tries again")
 		}},
 		Feed:    outbox.NewFeed(store, head),
 		Streams: newStreams(cfg, store, head, counted, now, log),
@@ -71,11 +71,11 @@ func newEndpoints(
 		Store: store.Endpoints(), Feed: feed, Head: head, Now: now,
 		Encode: encodeEvent,
 		Log: func(name string, err error) {
-			logInterrupted(log, "endpoint", name, err, "deliveries to the endpoint are interrupted; they go on once this works")
+			logInterrupted(log, "endpoint", name, err, "deliveries to the endpoint are interrupted; paylatch tries again")
 		},
 		Lost: func(name string, events int64) {
 			log.Error().Str("endpoint", name).Int64("events", events).
-				Msg("as many events, of any type, were deleted by retention.events before they were delivered; deliveries go on behind them")
+				Msg("retention.events deleted events (of any type) before they were delivered; deliveries continue after them")
 			lost(name, events)
 		},
 	})

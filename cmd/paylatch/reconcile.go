@@ -15,9 +15,9 @@ import (
 type reconcileCmd struct {
 	Account  string `required:"" placeholder:"NAME" help:"The configured account."`
 	From     string `required:"" placeholder:"TIME" help:"The start: a date (in UTC) or an RFC 3339 time."`
-	To       string `required:"" placeholder:"TIME" help:"The end, in the same form; it is not part of the period."`
+	To       string `required:"" placeholder:"TIME" help:"The end, in the same form; the end itself is not part of the period."`
 	File     string `placeholder:"FILE" help:"Read the provider's statement from this file instead of calling its API."`
-	Compared string `placeholder:"REASON" help:"Compare nothing, but record that a person has compared the period, and how. This releases an account that is held after a restore."`
+	Compared string `placeholder:"REASON" help:"Compare nothing. Record that a person has compared the period, and how. This ends the wait of an account after a restore."`
 	JSON     bool   `name:"json" help:"Print one JSON object instead of lines."`
 }
 

@@ -26,7 +26,7 @@ type refundCreateCmd struct {
 	Reason   string      `required:"" help:"The reason, for the audit log."`
 	Amount   *minorUnits `placeholder:"MINOR" help:"The amount, in minor units. Default: the whole refundable amount."`
 	Expected *minorUnits `name:"expected-refundable" placeholder:"MINOR" help:"Refund nothing unless exactly this amount is refundable."`
-	Data     jsonObject  `name:"provider-data" placeholder:"JSON" help:"Members of the provider's own request, as a JSON object. A payment that shares its money requires them: they choose the accounts that bear the refund."`
+	Data     jsonObject  `name:"provider-data" placeholder:"JSON" help:"Members of the provider's own request, as a JSON object. They are required for a payment that shares its money: they choose the accounts that bear the refund."`
 	Key      string      `placeholder:"KEY" help:"The idempotency key. Repeated commands with the same key refund once. Default: a new key, which is printed."`
 }
 

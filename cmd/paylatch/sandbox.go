@@ -74,7 +74,7 @@ func (c *sandboxCmd) options(cfg *config.Config, log zerolog.Logger) sandbox.Opt
 
 // sandboxLog logs failures of the sandbox, mostly webhooks that were not delivered.
 func sandboxLog(log zerolog.Logger) func(error) {
-	return func(err error) { log.Warn().Err(err).Msg("something failed in the sandbox") }
+	return func(err error) { log.Warn().Err(err).Msg("an error occurred in the sandbox") }
 }
 
 // runSandbox runs both halves of the sandbox; when one fails, the other ends.

@@ -109,7 +109,7 @@ func (in *instance) prepare(ctx context.Context) error {
 	} else if err != nil {
 		in.log.Warn().Err(err).Msg("the database does not respond yet; commands get 503 until it responds and has all migrations")
 	} else if err := in.guard.Tick(ctx, in.store.Marks()); err != nil {
-		in.log.Warn().Err(err).Msg("the database's progress could not be recorded: a restore from a backup could go unnoticed")
+		in.log.Warn().Err(err).Msg("the database's progress could not be recorded, so paylatch could miss a restore from a backup")
 	}
 	if !in.how.dev {
 		// If the database does not respond, the audit loop checks it later.

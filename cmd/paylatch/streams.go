@@ -28,11 +28,11 @@ func newStreams(cfg *config.Config, store *postgres.Store, head *outbox.Head, co
 		Store: store.Streams(), Head: head, Now: now,
 		Encode: encodeEvent,
 		Log: func(name string, err error) {
-			logInterrupted(log, "stream", name, err, "publishing to the stream is interrupted; it goes on once this works")
+			logInterrupted(log, "stream", name, err, "publishing to the stream is interrupted; paylatch tries again")
 		},
 		Lost: func(name string, events int64) {
 			log.Error().Str("stream", name).Int64("events", events).
-				Msg("as many events were deleted by retention.events before they were published; publishing goes on behind them")
+				Msg("retention.events deleted events before they were published; publishing continues after them")
 			counted.StreamLost(name, events)
 		},
 	})

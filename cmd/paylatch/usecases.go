@@ -96,14 +96,14 @@ func worklistOf(store *postgres.Store, desk *support.Service, r useCases) *workl
 // settlerOf wires the settler, which closes discrepancies that need no decision any more.
 func settlerOf(store *postgres.Store, log zerolog.Logger) *worklist.Settler {
 	return worklist.NewSettler(store.Worklist(), store.InCommandTx, func(id payment.DiscrepancyID, err error) {
-		log.Error().Err(err).Stringer("discrepancy", id).Msg("a discrepancy could not be looked at; it stays open for now")
+		log.Error().Err(err).Stringer("discrepancy", id).Msg("paylatch could not check a discrepancy, so it stays open for now")
 	})
 }
 
 // jobsOf wires the runner of staff's bulk jobs on events or discrepancies.
 func jobsOf(cfg *config.Config, store *postgres.Store, r useCases, log zerolog.Logger) *bulk.Runner {
 	return bulk.NewRunner(bulk.RunnerOptions{Queue: store.Jobs().Queue(), Payments: r, Call: cfg.ProviderTimeout, Code: render.CodeOf, Log: func(j bulk.Job, id uuid.UUID, err error) {
-		log.Error().Err(err).Stringer("job", j.ID).Stringer("id", id).Msg("one of a job failed; the job goes on")
+		log.Error().Err(err).Stringer("job", j.ID).Stringer("id", id).Msg("an item of a bulk job failed; the job continues")
 	}})
 }
 

@@ -114,8 +114,8 @@ func TestVerifyTheHeadOfTheAuditLog(t *testing.T) {
 	require.Zero(t, code, stderr)
 	hash := strings.TrimPrefix(head, "3:")
 	for given, want := range map[string]string{
-		"4:" + hash: "the audit log is broken at entry 4: the log ends with entry 3, and once had 4",
-		"2:" + hash: "the log was written anew",
+		"4:" + hash: "the audit log is broken at entry 4: the log ends with entry 3, but it had 4 entries",
+		"2:" + hash: "the log was rewritten",
 	} {
 		code, stdout, stderr = run(t, environ, "verify", "--head", given)
 		require.Equal(t, 1, code)
@@ -157,7 +157,7 @@ func TestVerifyMissesTheAuditLogsTail(t *testing.T) {
 	require.NoError(t, err)
 	code, stdout, stderr = run(t, environ, "verify")
 	require.Equal(t, 1, code, stderr)
-	require.Contains(t, stdout, "the log ends with entry 1, and once had 3")
+	require.Contains(t, stdout, "the log ends with entry 1, but it had 3 entries")
 
 	kept.Database = uuid.New()
 	require.NoError(t, watermark.WriteAuditHead(dir, kept))

@@ -1,4 +1,4 @@
--- Run once on the coordinator, in the database of the cells, by its owner or a superuser:
+-- Run once on the coordinator, in the database of the cells, by a superuser:
 --   psql -v ON_ERROR_STOP=1 -f deploy/citus/database.sql "$COORDINATOR_URL"
 -- It needs Citus 12 or newer (tried with 13.2.2 on PostgreSQL 15), workers (SELECT citus_add_node('worker-1', 5432)), and, for moves,
 -- wal_level = logical on each.

@@ -54,7 +54,7 @@ func serve(t *testing.T, config *http.Server, change ...func(*api.Options)) *ben
 	b.router, err = router()
 	require.NoError(t, err)
 	o := api.Options{
-		Payments: b.payments, Deliveries: b.payments, Auth: tokens{}, Log: zerolog.New(b.log), Version: "test",
+		Payments: b.payments, Reads: b.payments, Deliveries: b.payments, Auth: tokens{}, Log: zerolog.New(b.log), Version: "test",
 		Now: func() time.Time { return now },
 	}
 	for _, f := range change {

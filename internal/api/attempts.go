@@ -28,7 +28,7 @@ func (s *server) ListAttempts(ctx context.Context, r gen.ListAttemptsRequestObje
 	if err != nil {
 		return nil, err
 	}
-	views, err := s.Payments.Attempts(ctx, x.Actor, id, request)
+	views, err := s.Reads.Attempts(ctx, x.Actor, id, request)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func leave(ctx context.Context, wait *waiting.Wait) {
 
 // readAttempt reads for a waiter.
 func (s *server) readAttempt(ctx context.Context, actor authz.Actor, id payment.AttemptID) (payment.View, error) {
-	v, err := s.Payments.Attempt(ctx, actor, id)
+	v, err := s.Reads.Attempt(ctx, actor, id)
 	if err == nil {
 		ExchangeOf(ctx).About(v.Attempt)
 	}

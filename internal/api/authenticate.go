@@ -46,7 +46,7 @@ func (g *Gate) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 const statusToken = "statusToken"
 
 // errStatusToken is why, for the audit log.
-var errStatusToken = fmt.Errorf("%w: a status token only reads its one attempt", payment.ErrForbidden)
+var errStatusToken = fmt.Errorf("%w: a status token reads only its own attempt", payment.ErrForbidden)
 
 // refuseStatusToken refuses a status token for all operations that the contract does not open to it, before any lookup: its
 // bearer can't learn which objects exist.
@@ -54,7 +54,7 @@ func (g *Gate) refuseStatusToken(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if ExchangeIn(c).Actor.OnlyAttempt != nil {
 			g.auditRefusal(c, support.RefusedToken, errStatusToken)
-			return render.Refuse("forbidden", "A status token only reads its one attempt. Use a token that has a role.")
+			return render.Refuse("forbidden", "A status token reads only its own attempt. Use a token with a role.")
 		}
 		return next(c)
 	}

@@ -71,7 +71,7 @@ func (b *binder) Bind(into any, c echo.Context) error {
 	}
 	b.Keep(c, body)
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("the contract allows what %T can't hold: %w", into, err)
+		return fmt.Errorf("the contract allows a value that %T can't hold: %w", into, err)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (b *Bodies) Read(c echo.Context, limit int64) ([]byte, error) {
 		return body, nil
 	case errors.Is(err, errNoRoom):
 		c.Response().Header().Set(echo.HeaderConnection, "close")
-		return nil, render.Refuse("overloaded", "Send the same request again after Retry-After, all of its body at once.")
+		return nil, render.Refuse("overloaded", "Send the same request again after Retry-After, with the whole body at once.")
 	case errors.As(err, &large):
 		return nil, tooLarge(r)
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -40,7 +40,7 @@ func (b *Bodies) Read(c echo.Context, limit int64) ([]byte, error) {
 	case r.Context().Err() != nil && !errors.Is(err, io.ErrUnexpectedEOF): // a peer that has stopped sending may still read
 		return nil, r.Context().Err() //nolint:wrapcheck // it is matched, never shown
 	}
-	return nil, malformed("the body broke off")
+	return nil, malformed("the body is incomplete")
 }
 
 // Sender is the address that a request comes from, behind a proxy that is trusted.

@@ -17,7 +17,7 @@ import (
 
 // cardNumberRefused is returned for a request with a card number in a member.
 func cardNumberRefused(member string) error {
-	return &render.ProblemError{Code: "card-number-refused", Fields: []payment.FieldError{{Field: member, Message: "must not hold a card number"}}}
+	return &render.ProblemError{Code: "card-number-refused", Fields: []payment.FieldError{{Field: member, Message: "must not contain a card number"}}}
 }
 
 // RefuseCardNumbers is the middleware that scans everything in a request but its body. Keys and users' ids are exempt:

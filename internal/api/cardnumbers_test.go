@@ -115,7 +115,7 @@ func FuzzCardNumberRefused(f *testing.F) {
 	}
 	p := &payments{order: order(), result: "created"}
 	log := &journal{}
-	handler := api.New(api.Options{Payments: p, Deliveries: p, Auth: tokens{}, Log: zerolog.New(log)})
+	handler := api.New(api.Options{Payments: p, Reads: p, Deliveries: p, Auth: tokens{}, Log: zerolog.New(log)})
 	f.Fuzz(func(t *testing.T, body string) {
 		r := httptest.NewRequest(http.MethodPost, "/v1/orders", strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer u1")

@@ -78,7 +78,7 @@ func forbidden(needed []string, refused []contract.Decision, open bool) error {
 func invalid(refused []contract.Decision) error {
 	err := &payment.ValidationError{}
 	for _, d := range refused {
-		err.Fields = append(err.Fields, payment.FieldError{Field: d.Field, Message: "is not yours to choose: leave it out"})
+		err.Fields = append(err.Fields, payment.FieldError{Field: d.Field, Message: "may be set only by the merchant: leave it out"})
 	}
 	return err
 }

@@ -17,7 +17,7 @@ func (s *server) ReadDispute(ctx context.Context, r gen.ReadDisputeRequestObject
 		return nil, x.Actor.Unseen(err)
 	}
 	x.Dispute = id.String()
-	read, err := s.Payments.Dispute(ctx, x.Actor, id)
+	read, err := s.Reads.Dispute(ctx, x.Actor, id)
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func (s *server) Redeliver(ctx context.Context, r gen.RedeliverRequestObject) (g
 	}
 	body := valueOf(r.Body)
 	if (body.After == nil) == (body.IDs == nil) {
-		return nil, payment.Invalid("after", "is needed, or else ids, and not both")
+		return nil, payment.Invalid("after", "is required unless ids is set; send one of the two")
 	}
 	redeliver := s.redeliverEvents
 	if body.After != nil {
@@ -139,7 +139,7 @@ func (s *server) redeliverEvents(ctx context.Context, name string, body gen.Rede
 	}
 	err := s.Endpoints.RedeliverEvents(ctx, name, ids)
 	if unknown, found := errors.AsType[*endpoint.UnknownError](err); found {
-		return payment.Invalid("ids", "of these the endpoint was not sent, or they are not kept any more: "+unknown.IDs[0].String())
+		return payment.Invalid("ids", "contains events that the endpoint was not sent or that were deleted: "+unknown.IDs[0].String())
 	}
 	return err
 }

@@ -70,7 +70,7 @@ func superseded(text *string) (*payment.AttemptID, error) {
 	}
 	id, err := payment.ParseAttemptID(*text)
 	if err != nil {
-		return nil, payment.Invalid("supersedes", "must be an attempt of this order that was begun elsewhere")
+		return nil, payment.Invalid("supersedes", "must be an attempt of this order that was begun outside paylatch")
 	}
 	return &id, nil
 }

@@ -21,7 +21,7 @@ import (
 func fuzzed(path string) (*payments, func(t *testing.T, body string) (created bool)) {
 	p := &payments{order: order(), result: "created", reply: commands.Reply{View: payment.View{Attempt: pending()}, Result: "created"}}
 	p.refund = commands.RefundReply{Refund: pendingRefund(), Result: "created"}
-	handler := api.New(api.Options{Payments: p, Deliveries: p, Auth: tokens{}, Log: zerolog.Nop()})
+	handler := api.New(api.Options{Payments: p, Reads: p, Deliveries: p, Auth: tokens{}, Log: zerolog.Nop()})
 	return p, func(t *testing.T, body string) bool {
 		t.Helper()
 		before := p.calls

@@ -60,7 +60,7 @@ func listed[T, U any](
 	format := render.AcceptedFormat(x.Accept())
 	for _, name := range []string{"limit", "cursor"} {
 		if format != "" && params[name] != "" {
-			return nil, payment.Invalid(name, "is of pages: an export has all that match, leave it out")
+			return nil, payment.Invalid(name, "is only for pages: leave it out, because an export has all matching items")
 		}
 	}
 	q, err := lists.Parse(kind, params)

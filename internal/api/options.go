@@ -29,10 +29,8 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// Payments is the use cases of the API's callers; activity.Commands in the real program.
+// Payments is the commands of the API's callers; activity.Commands in the real program.
 type Payments interface {
-	Reads
-
 	CreateOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.CreateOrder) (payment.Order, idempotency.Result, error)
 	AmendOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.AmendOrder) (commands.AmendedOrder, error)
 	Pay(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd commands.Pay) (commands.Reply, error)
@@ -140,9 +138,10 @@ type Check struct {
 	Run  func(ctx context.Context) error
 }
 
-// Options configure the API. Payments, Events, Endpoints, Lists, Deliveries and Auth are required.
+// Options configure the API. Payments, Reads, Events, Endpoints, Lists, Deliveries and Auth are required.
 type Options struct {
 	Payments   Payments
+	Reads      Reads
 	Deliveries WebhookIntake
 	Auth       Auth
 	// Events is the event feed.

@@ -40,7 +40,7 @@ func (s *server) ReadOrder(ctx context.Context, r gen.ReadOrderRequestObject) (g
 	if err != nil {
 		return nil, err
 	}
-	order, err := s.Payments.Order(ctx, x.Actor, id)
+	order, err := s.Reads.Order(ctx, x.Actor, id)
 	if err != nil {
 		return nil, err
 	}

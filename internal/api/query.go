@@ -21,7 +21,7 @@ func knownQuery(op *contract.Operation) echo.MiddlewareFunc {
 			for _, name := range slices.Sorted(maps.Keys(query)) {
 				switch {
 				case !op.Has("query", name):
-					return render.Refuse("malformed-request", "The query has a parameter that this list does not have. Correct its name or leave it out.")
+					return render.Refuse("malformed-request", "The query has an unknown parameter. Correct its name or leave it out.")
 				case len(query[name]) > 1:
 					return render.Refuse("malformed-request", "The query has "+name+" more than once. Send it once.")
 				}

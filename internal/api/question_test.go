@@ -30,7 +30,7 @@ func TestWhatIsNotNewsIsAnsweredAndNotTakenIn(t *testing.T) {
 		return []fsm.Verdict{fsm.Applied}, nil
 	}}
 	h := api.New(api.Options{
-		Payments: p, Deliveries: p, Auth: tokens{},
+		Payments: p, Reads: p, Deliveries: p, Auth: tokens{},
 		Accounts: current.Of(map[string]api.WebhookAccount{"cloud": {Verifier: cloud}, "braintree": {Verifier: braintree}}),
 	})
 

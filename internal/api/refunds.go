@@ -40,7 +40,7 @@ func (s *server) ReadRefund(ctx context.Context, r gen.ReadRefundRequestObject) 
 		return nil, x.Actor.Unseen(err)
 	}
 	x.Refund = id.String()
-	read, err := s.Payments.RefundStatus(ctx, x.Actor, id)
+	read, err := s.Reads.RefundStatus(ctx, x.Actor, id)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func TestRefusedTokensAreWritten(t *testing.T) {
 	require.Equal(t, []string{
 		"token.refused  GET /v1/support/audit 127.0.0.1: it takes the role service: no",
 		"token.refused  GET /v1/support/audit 127.0.0.1: the Authorization header must be: Bearer <token>",
-		"token.refused  GET /v1/support/audit 127.0.0.1: a status token only reads its one attempt",
+		"token.refused  GET /v1/support/audit 127.0.0.1: a status token reads only its own attempt",
 		"access.refused u1 GET /v1/support/audit 127.0.0.1: it takes the role support or admin",
 	}, noted)
 }

@@ -98,9 +98,10 @@ func useCasesFor(o *api.Options, rights []authz.Right) {
 	if slices.Contains(rights, authz.CreateOrder) {
 		ordersBy = append(ordersBy, payment.RoleCustomer)
 	}
-	o.Payments = commands.New(commands.Options{
+	all := commands.New(commands.Options{
 		OrdersBy: ordersBy, CustomersMay: rights, Store: shelf{}, DefaultAccount: "sandbox", Runner: runner.New(runner.Options{Store: calm{}, Rules: rules, Now: o.Now}),
 	})
+	o.Payments, o.Reads = all, all
 }
 
 // The rights of each role, with the real use cases.
@@ -179,9 +180,9 @@ func TestForbiddenSaysWhatWouldHelp(t *testing.T) {
 		"nobody GET /v1/orders/A-1 ":                                           role + "service, or leave out On-Behalf-Of.",
 		"u2 GET /v1/orders/A-1 ":                                               owner,
 		"u2 GET " + attemptPath + " ":                                          owner,
-		"status." + attemptID.String() + " GET /v1/orders/A-1 ":                "A status token only reads its one attempt. Use a token that has a role.",
-		"status." + attemptID.String() + " POST " + attemptPath + "/cancel {}": "A status token only reads its one attempt. Use a token that has a role.",
-		"status." + attemptID.String() + " GET /v1/support/search?q=a ":        "A status token only reads its one attempt. Use a token that has a role.",
+		"status." + attemptID.String() + " GET /v1/orders/A-1 ":                "A status token reads only its own attempt. Use a token with a role.",
+		"status." + attemptID.String() + " POST " + attemptPath + "/cancel {}": "A status token reads only its own attempt. Use a token with a role.",
+		"status." + attemptID.String() + " GET /v1/support/search?q=a ":        "A status token reads only its own attempt. Use a token with a role.",
 	} {
 		line := strings.SplitN(call, " ", 4)
 		got := b.send(line[1], line[2], line[3], "Authorization: Bearer "+line[0], "Idempotency-Key: key-00000001")

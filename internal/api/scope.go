@@ -52,7 +52,7 @@ func (g *Gate) withinScope(op *contract.Operation) echo.MiddlewareFunc {
 		return func(c echo.Context) error {
 			if !ExchangeIn(c).Actor.MayCall(scope) {
 				g.auditRefusal(c, support.RefusedToken, errScope)
-				return render.Refuse("forbidden", "Use an API key with the scope "+string(scope)+": this call needs it.")
+				return render.Refuse("forbidden", "Use an API key with the scope "+string(scope)+". This call requires it.")
 			}
 			return next(c)
 		}

@@ -109,7 +109,7 @@ func tooMuch(r payment.ReceivedEvent) bool {
 }
 
 func errTooMuch() error {
-	return render.Refuse("body-too-large", "Send a smaller body, query and headers: nobody signed them.")
+	return render.Refuse("body-too-large", "Send a smaller body, query and headers: the webhook is unsigned.")
 }
 
 // lanes bound how many deliveries are worked on at once. The zero value is ready.

@@ -26,7 +26,7 @@ func TestWorstBodyIsCheap(t *testing.T) {
 	doc, err := contract.Load(contractfile.Document)
 	require.NoError(t, err)
 	p := &payments{order: order()}
-	handler := api.New(api.Options{Payments: p, Deliveries: p, Auth: tokens{}, Log: zerolog.Nop(), Support: &desk{}, Endpoints: &endpoints{}, Keys: &keyDesk{}})
+	handler := api.New(api.Options{Payments: p, Reads: p, Deliveries: p, Auth: tokens{}, Log: zerolog.Nop(), Support: &desk{}, Endpoints: &endpoints{}, Keys: &keyDesk{}})
 	ids := strings.NewReplacer("{order_id}", "A-1", "{payment_attempt_id}", attemptID.String(), "{endpoint}", "shop", "{event_id}", attemptID.String(),
 		"{discrepancy_id}", attemptID.String(), "{job_id}", attemptID.String(), "{refund_request_id}", attemptID.String())
 	calls, slowest, largest := 0, time.Duration(0), uint64(0)

@@ -24,7 +24,7 @@ type oneView struct {
 // read returns the card of a discrepancy.
 func (v worklistVisit) read(id payment.DiscrepancyID, f Form) (card, error) {
 	e, err := v.o.Entry(v.R.Context(), v.Who, id)
-	return card{Entry: e, Form: f, Me: v.Who.Subject, Back: back(v.R.FormValue("back"))}, err
+	return v.card(e, f, back(v.R.FormValue("back"))), err
 }
 
 // back returns the query of the list that a form names; empty if it can't be parsed.
@@ -99,11 +99,11 @@ func (v worklistVisit) outcome(e worklist.Entry) string {
 	text := kindWords(e.Kind)
 	switch {
 	case e.Awaits():
-		return "One person is not enough for this. It stays here until a second person resolves it the same way."
+		return "A second person must agree to this resolution. The case stays open until a second person resolves it in the same way."
 	case e.Resolved == nil:
-		return "This is open still: " + text + "."
+		return "This case is still open: " + text + "."
 	case e.Resolved.By != v.Who.Subject:
-		return e.Resolved.By + " had resolved this the same way before: " + text + ", as " + resolutionWords(e.Resolved.Resolution) + "."
+		return e.Resolved.By + " has already resolved this case in the same way: " + text + ", as " + resolutionWords(e.Resolved.Resolution) + "."
 	}
 	return "Resolved: " + text + ", as " + resolutionWords(e.Resolved.Resolution) + "."
 }
@@ -133,11 +133,11 @@ func (v worklistVisit) assign() error {
 		case err != nil:
 			return "", err
 		case e.Assignee == "":
-			return "Nobody has this now: " + kindWords(e.Kind) + ".", nil
+			return "This case is now unassigned: " + kindWords(e.Kind) + ".", nil
 		case e.Assignee == v.Who.Subject:
-			return "You have this now: " + kindWords(e.Kind) + ".", nil
+			return "This case is now assigned to you: " + kindWords(e.Kind) + ".", nil
 		}
-		return e.Assignee + " has this now: " + kindWords(e.Kind) + ".", nil
+		return "This case is now assigned to " + e.Assignee + ": " + kindWords(e.Kind) + ".", nil
 	})
 }
 
@@ -150,7 +150,7 @@ func (v worklistVisit) comment() error {
 	f := v.Sent(v.list())
 	return v.Keyed(f, v.list(), v.again(id, text), func() (string, error) {
 		_, _, err := v.o.Comment(v.R.Context(), v.Who, worklist.AddComment{ID: id, Text: text, Key: idempotency.Key(f.Key)})
-		return "Your comment is there.", err
+		return "Your comment is stored.", err
 	})
 }
 

@@ -1,6 +1,9 @@
 package console
 
 import (
+	"slices"
+	"time"
+
 	"github.com/a-h/templ"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -15,6 +18,9 @@ type attemptView struct {
 	support.Attempt
 	// AtProvider is the payment's address in the provider's dashboard; empty without one.
 	AtProvider string
+	// Clocks has the shop's time zone; Now is the time of the page.
+	Clocks support.Clocks
+	Now    time.Time
 	// Doubt is a sentence about another payment that looks alike; empty without one.
 	Doubt string
 }
@@ -38,7 +44,32 @@ func (v *visit) showAttempt() error {
 	if err != nil {
 		return err
 	}
-	return v.Show(attemptPage(attemptView{v.Frame("Payment for order " + string(a.OrderID)), a, v.atProvider(a), doubt}))
+	return v.Show(attemptPage(attemptView{
+		Frame: v.Frame("Payment for order " + string(a.OrderID)), Attempt: a, AtProvider: v.atProvider(a), Clocks: v.Clocks, Now: v.Now(), Doubt: doubt,
+	}))
+}
+
+// newestRefunds are the refunds, the newest first.
+func (a attemptView) newestRefunds() []support.ShownRefund {
+	list := slices.Clone(a.Refunds)
+	slices.Reverse(list)
+	return list
+}
+
+// refundDay is the time of a refund's end, or else of its request.
+func refundDay(r payment.Refund) time.Time {
+	if r.FinalizedAt != nil {
+		return *r.FinalizedAt
+	}
+	return r.CreatedAt
+}
+
+// refundWords is the state of a refund in words.
+func refundWords(r payment.Refund, a payment.Attempt) string {
+	if r.Reversed(&a) {
+		return "undone"
+	}
+	return string(r.State)
 }
 
 // atProvider returns the payment's address in the provider's dashboard.
@@ -82,7 +113,7 @@ func (v *visit) recheck() error {
 func stateWords(s fsm.State) string {
 	switch s {
 	case fsm.OutcomeUnknown:
-		return "of unknown outcome"
+		return "unknown outcome"
 	case fsm.AwaitingCustomer:
 		return "waiting for the customer"
 	case fsm.Requested, fsm.Processing, fsm.Authorized, fsm.Succeeded, fsm.Failed:

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/backoffice/worklist"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/amount"
@@ -21,6 +23,28 @@ type card struct {
 	Me, Back string
 	// Listed is set on the page of the list.
 	Listed bool
+	// Reason and AnswerBy are the reason and the deadline of the open dispute that it is about, in words; empty without one.
+	// AtProvider is the payment's address in the provider's dashboard, where the dispute is answered; empty if it is not known.
+	Reason, AnswerBy, AtProvider string
+}
+
+// Text is the text of the discrepancy, without the deadline of its opening if the present deadline stands beside it.
+func (c card) Text() string {
+	if c.Kind == payment.Disputed && c.AnswerBy != "" {
+		return payment.ExplainDiscrepancy(payment.Disputed)
+	}
+	return c.Says()
+}
+
+// deadline returns until when a dispute can be answered, in words.
+func deadline(clocks support.Clocks, by, now time.Time) string {
+	switch {
+	case by.IsZero():
+		return "the provider states no deadline"
+	case now.After(by):
+		return "overdue: " + clocks.Minute(by) + ", " + clocks.Until(by, now)
+	}
+	return clocks.Minute(by) + ", " + clocks.Until(by, now)
 }
 
 // Mine reports whether the person is the assignee; Others whether another person is.
@@ -36,21 +60,21 @@ func (c card) Anchor() string { return "d-" + c.ID.String() }
 // Version is a digest of the card's content, its age included.
 func (c card) Version() string {
 	return sum(
-		c.ID.String(), c.Says(), c.WhatToDo(), Age(c.Age()), c.Assignee, worklistNumber(c.CommentCount), shown(c.Expected), shown(c.Money), shown(c.Held),
+		c.ID.String(), c.Says(), c.Reason, c.AnswerBy, c.WhatToDo(), Age(c.Age()), c.Assignee, worklistNumber(c.CommentCount), shown(c.Expected), shown(c.Money), shown(c.Held),
 		fmt.Sprint(c.Proposed != nil, c.Resolved != nil),
 	)
 }
 
 // News is the text below a card that has changed while something is typed in it.
 func (c card) News() string {
-	parts := []string{"nobody has this"}
+	parts := []string{"unassigned"}
 	switch {
 	case c.Resolved != nil:
-		parts = []string{c.Resolved.By + " has resolved this"}
+		parts = []string{"resolved by " + c.Resolved.By}
 	case c.Mine():
-		parts = []string{"you have this"}
+		parts = []string{"assigned to you"}
 	case c.Others():
-		parts = []string{c.Assignee + " has this"}
+		parts = []string{"assigned to " + c.Assignee}
 	}
 	switch c.CommentCount {
 	case 0:

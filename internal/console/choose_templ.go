@@ -54,7 +54,7 @@ func choosePage(c chooseView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p>This is done in one cell at a time, and all are shown now. Nothing was done. Choose the cell; the pages that follow are of it, too, until you choose <em>All cells</em> in the menu.</p><ul class=\"hits\" id=\"choose\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p>This command runs in one cell at a time, but the console shows all cells now. Nothing was executed. Choose a cell. The next pages then show only this cell, until you choose <em>All cells</em> in the menu.</p><ul class=\"hits\" id=\"choose\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

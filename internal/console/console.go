@@ -24,7 +24,7 @@ func New(o Options) http.Handler {
 	}
 	pages := http.NewServeMux()
 	entrance.Route(pages)
-	all := ListPages{Lists: o.Lists}
+	all := ListPages{Lists: o.Lists, Zone: o.Clocks.Location()}
 	for path, show := range map[string]func(*Visit) error{
 		"/support/payments": all.Payments, "/support/refunds": all.Refunds, "/support/payments.csv": all.PaymentsFile,
 		"/support/orders.csv": all.OrdersFile, "/support/refunds.csv": all.RefundsFile,

@@ -19,10 +19,12 @@ import (
 
 // CourseOf returns the course of a payment.
 func CourseOf(a support.Attempt) strip.Course {
-	c := strip.Course{ID: "strip", Title: "The course of the payment of " + amount.Of(a.Money), End: StateWords(a.State)}
+	c := strip.Course{ID: "strip", Title: "The history of the payment of " + amount.Of(a.Money), End: stateNow(a.Attempt)}
 	switch a.State {
 	case fsm.Succeeded:
-		c.Tone = strip.Good
+		if !a.Returned() {
+			c.Tone = strip.Good
+		}
 	case fsm.Failed:
 		c.Tone = strip.Bad
 	case fsm.Requested, fsm.Processing, fsm.OutcomeUnknown, fsm.AwaitingCustomer, fsm.Authorized:
@@ -38,6 +40,29 @@ func CourseOf(a support.Attempt) strip.Course {
 		c.Marks = append(c.Marks, movementOf(m))
 	}
 	return c
+}
+
+// stateNow is the state of a payment in words. After the money of a success went back, it names the way back.
+func stateNow(a payment.Attempt) string {
+	switch {
+	case !a.Succeeded() || !a.Returned():
+		return StateWords(a.State)
+	case a.AmountDisputed() > 0 && a.Refunded == 0:
+		return "charged back"
+	case a.Refunded > 0 && a.AmountDisputed() <= 0:
+		return "refunded"
+	case a.Refunded == 0:
+		return "reversed"
+	}
+	return "refunded and charged back"
+}
+
+// stateClass is the colour of stateNow.
+func stateClass(a payment.Attempt) string {
+	if a.Succeeded() && a.Returned() {
+		return "returned"
+	}
+	return string(a.State)
 }
 
 // StateWords is the state of a payment in words.

@@ -10,7 +10,7 @@ import (
 )
 
 // RequestTitle is the title of the form that requests a refund.
-const RequestTitle = "Ask for a refund"
+const RequestTitle = "Request a refund"
 
 // RequestPath is the form that requests a refund of a payment.
 func RequestPath(id payment.AttemptID) string { return AttemptPath(id) + "/ask-refund" }
@@ -58,6 +58,6 @@ func (v requestsVisit) create() error {
 			return "", err
 		}
 		_, _, err = v.Create(v.R.Context(), v.Who, refundrequest.Create{AttemptID: a.ID, Amount: money.Minor, Currency: money.Currency, Reason: f.Reason})
-		return "A refund of " + amount.Of(money) + " is asked for. An admin approves or declines it.", err
+		return "You requested a refund of " + amount.Of(money) + ". An admin approves or declines the request.", err
 	})
 }

@@ -142,7 +142,7 @@ func (v customerView) Answer() string {
 	}
 	switch doubtful := v.doubtful(); {
 	case len(v.Orders) == 0:
-		return "There is no order of this customer. Ids are told apart by capital letters."
+		return "This customer has no orders. Customer ids are case-sensitive."
 	case len(doubtful) > 0:
 		p := doubtful[0]
 		text := "Perhaps the customer was charged twice: " + p.words() + "."
@@ -151,13 +151,13 @@ func (v customerView) Answer() string {
 		}
 		return text
 	case len(v.Pairs) > 0:
-		return "Payments look alike " + among + ", and of each two at least one was given back: " + v.Pairs[0].words() + ". " + v.Pairs[0].Outcome()
+		return "Some payments look alike " + among + ", and at least one payment of each pair was refunded: " + v.Pairs[0].words() + ". " + v.Pairs[0].Outcome()
 	case !slices.ContainsFunc(v.Orders, func(o payment.Order) bool {
 		return slices.ContainsFunc(o.Attempts, func(a payment.Attempt) bool { return charged(a) > 0 })
 	}):
 		return "The customer was not charged " + among + "."
 	}
-	return "There is no sign that the customer was charged twice " + among + ": no two payments of the same amount came within ten minutes, and no order took money twice."
+	return "There is no sign that the customer was charged twice " + among + ": no two payments of the same amount were made within ten minutes, and no order was paid twice."
 }
 
 // words name the two payments, with both times.
@@ -197,7 +197,9 @@ func customerStateWords(a payment.Attempt) string {
 		return "waiting for the customer"
 	case fsm.Authorized:
 		return "held"
-	case fsm.Requested, fsm.Processing, fsm.Succeeded, fsm.Failed:
+	case fsm.Succeeded:
+		return stateNow(a)
+	case fsm.Requested, fsm.Processing, fsm.Failed:
 	}
 	return string(a.State)
 }

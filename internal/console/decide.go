@@ -58,7 +58,7 @@ func (v requestsVisit) approve() error {
 	f, to := v.Sent(listPath), AttemptPath(view.AttemptID)
 	return v.Once(f, to, again, func() (string, error) {
 		r, err := v.Approve(v.R.Context(), v.Who, view.ID, f.Reason)
-		return "The refund of " + amount.Of(r.Money) + " is approved by " + r.DecidedBy + ", and begun.", err
+		return "The refund of " + amount.Of(r.Money) + " is approved by " + r.DecidedBy + ", and has been started.", err
 	})
 }
 

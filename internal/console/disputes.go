@@ -24,12 +24,15 @@ type disputesView struct {
 	List            []payment.Dispute
 	Status, Account string
 	Now             time.Time
-	Further         string
+	// Provider and Clocks are those of Options.
+	Provider func(account string) support.Provider
+	Clocks   support.Clocks
+	Further  string
 }
 
 // showDisputes shows open disputes by deadline, and closed disputes newest first.
 func (v *visit) showDisputes() error {
-	view := disputesView{Frame: v.Frame("Disputes"), Status: v.Query("status"), Account: v.Query("account"), Now: v.Now()}
+	view := disputesView{Frame: v.Frame("Disputes"), Status: v.Query("status"), Account: v.Query("account"), Now: v.Now(), Provider: v.Provider, Clocks: v.Clocks}
 	q, err := lists.Parse(lists.Disputes, map[string]string{"status": view.Status, "account": view.Account, "cursor": v.Query("cursor")})
 	if err != nil {
 		return err

@@ -124,7 +124,7 @@ func (v *visit) beforeAttempt() (int64, error) {
 	}
 	before, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || before < 1 {
-		return 0, payment.Invalid("cursor", "must be that of an earlier page")
+		return 0, payment.Invalid("cursor", "must be a cursor of an earlier page")
 	}
 	return before, nil
 }
@@ -199,21 +199,21 @@ func took(a endpoint.Attempt) string { return strconv.FormatInt(a.Took.Milliseco
 func undelivered(s endpointStatus) string {
 	var texts []string
 	if s.State == endpoint.Gone {
-		texts = append(texts, "It answered that it is gone (410): nothing is sent to it until its address changes, or events are sent again.")
+		texts = append(texts, "The endpoint answered 410 (Gone). paylatch sends it no events until its address changes or events are redelivered.")
 	}
 	switch {
 	case s.Dead == 1:
-		texts = append(texts, "1 event was given up after the last try. The shop gets it when it is sent again.")
+		texts = append(texts, "1 event was given up after the last try. The shop does not have this event; redeliver it.")
 	case s.Dead > 1:
-		texts = append(texts, strconv.FormatInt(s.Dead, 10)+" events were given up after the last try. The shop gets them when they are sent again.")
+		texts = append(texts, strconv.FormatInt(s.Dead, 10)+" events were given up after the last try. The shop does not have these events; redeliver them.")
 	}
 	switch {
 	case len(texts) > 0:
 		return strings.Join(texts, " ")
 	case s.Oldest.IsZero():
-		return "Nothing is undelivered."
+		return "All events are delivered."
 	}
-	return "The oldest event that is not delivered is " + Age(s.Now.Sub(s.Oldest)) + " old."
+	return "The oldest undelivered event is " + Age(s.Now.Sub(s.Oldest)) + " old."
 }
 
 // health is the endpoint's state as a word, "failing" for an endpoint that does not get all events.

@@ -13,14 +13,14 @@ func TestUndelivered(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for want, s := range map[string]endpoint.Status{
-		"Nothing is undelivered.":                                {State: endpoint.Active, Behind: 3},
-		"The oldest event that is not delivered is 20 min old.":  {State: endpoint.Active, Oldest: now.Add(-20 * time.Minute)},
-		"The oldest event that is not delivered is 3 hours old.": {State: endpoint.Active, Oldest: now.Add(-3 * time.Hour)},
-		"It answered that it is gone (410): nothing is sent to it until its address changes, or events are sent again.": {
+		"All events are delivered.":                    {State: endpoint.Active, Behind: 3},
+		"The oldest undelivered event is 20 min old.":  {State: endpoint.Active, Oldest: now.Add(-20 * time.Minute)},
+		"The oldest undelivered event is 3 hours old.": {State: endpoint.Active, Oldest: now.Add(-3 * time.Hour)},
+		"The endpoint answered 410 (Gone). paylatch sends it no events until its address changes or events are redelivered.": {
 			State: endpoint.Gone, Oldest: now.Add(-time.Hour),
 		},
-		"1 event was given up after the last try. The shop gets it when it is sent again.":          {State: endpoint.Active, Dead: 1},
-		"312 events were given up after the last try. The shop gets them when they are sent again.": {State: endpoint.Active, Dead: 312, Oldest: now},
+		"1 event was given up after the last try. The shop does not have this event; redeliver it.":         {State: endpoint.Active, Dead: 1},
+		"312 events were given up after the last try. The shop does not have these events; redeliver them.": {State: endpoint.Active, Dead: 312, Oldest: now},
 	} {
 		require.Equal(t, want, undelivered(endpointStatus{s, now}))
 	}

@@ -19,7 +19,7 @@ func FailPage(w http.ResponseWriter, r *http.Request, log zerolog.Logger, f Fram
 	var why string
 	switch {
 	case text == "":
-		text = "Something went wrong here. The log has the cause; its request has the id " + r.Header.Get("X-Request-Id") + "."
+		text = "An error occurred in paylatch. The log has the cause, with the request id " + r.Header.Get("X-Request-Id") + "."
 	case errors.Is(err, auth.ErrUnauthenticated), errors.Is(err, payment.ErrForbidden):
 		why = RefusalReason(err)
 	}

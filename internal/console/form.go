@@ -40,8 +40,8 @@ func readForm(q url.Values) form {
 // Narrowed reports whether anything is filtered.
 func (f form) Narrowed() bool { return f != form{} }
 
-// query is the list's query. It returns a payment.ValidationError with all errors of the first kind found.
-func (f form) query(kind lists.Kind, cursor string) (lists.Query, error) {
+// query is the list's query, with days of a time zone. It returns a payment.ValidationError with all errors of the first kind found.
+func (f form) query(kind lists.Kind, cursor string, zone *time.Location) (lists.Query, error) {
 	params := map[string]string{
 		"status": f.Status, "stage": f.Stage, "account": f.Account, "user_id": f.User, "currency": f.Currency, "cursor": cursor,
 	}
@@ -53,7 +53,7 @@ func (f form) query(kind lists.Kind, cursor string) (lists.Query, error) {
 		money, ok := finder.MoneyIn(text, params["currency"])
 		if !ok {
 			field := strings.NewReplacer("min", "from", "max", "to").Replace(name)
-			wrong = append(wrong, payment.FieldError{Field: field, Message: "must be an amount as it is written, such as 49.99, with its currency beside it or chosen"})
+			wrong = append(wrong, payment.FieldError{Field: field, Message: "must be an amount such as 49.99, with its currency after it or chosen"})
 			continue
 		}
 		params[name], params["currency"] = strconv.FormatInt(money.Minor, 10), string(money.Currency)
@@ -72,7 +72,7 @@ func (f form) query(kind lists.Kind, cursor string) (lists.Query, error) {
 			wrong = append(wrong, payment.FieldError{Field: name, Message: "must be a day, such as 2026-03-01"})
 			continue
 		}
-		params[name] = date.AddDate(0, 0, day.next).Format(time.RFC3339)
+		params[name] = dayOf(date, zone, day.next).UTC().Format(time.RFC3339)
 	}
 	if len(wrong) > 0 {
 		return lists.Query{}, &payment.ValidationError{Fields: wrong}

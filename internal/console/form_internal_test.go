@@ -16,20 +16,20 @@ func TestQuery(t *testing.T) {
 	q, err := readForm(url.Values{
 		"status": {"failed"}, "stage": {"final"}, "account": {" acc "}, "user_id": {"u1"}, "currency": {"eur"}, "amount_from": {"9,99"}, "amount_to": {"€50"},
 		"created_from": {"2026-03-01"}, "created_to": {"2026-03-01"}, "updated_from": {"2026-03-02"}, "updated_to": {"2026-03-03"},
-	}).query(lists.Attempts, "")
+	}).query(lists.Attempts, "", time.UTC)
 	require.NoError(t, err)
 	day := func(d int) time.Time { return time.Date(2026, 3, d, 0, 0, 0, 0, time.UTC) }
 	require.Equal(t, lists.Filter{
 		Status: "failed", Stage: "final", Account: "acc", User: "u1", Currency: "EUR", AmountMin: 999, AmountMax: 5000,
 		CreatedFrom: day(1), CreatedTo: day(2), UpdatedFrom: day(2), UpdatedTo: day(4),
 	}, q.Filter, "the last day is of the span")
-	all, err := readForm(url.Values{}).query(lists.Orders, "")
+	all, err := readForm(url.Values{}).query(lists.Orders, "", time.UTC)
 	require.NoError(t, err)
 	require.True(t, all.AnyAmount())
 	for name, text := range map[string]string{
 		"status": "lost", "amount_from": "20", "amount_to": "x EUR", "created_from": "1.3.2026", "updated_to": "2026-13-01", "currency": "EURO", "stage": "x",
 	} {
-		_, err := readForm(url.Values{name: {text}}).query(lists.Attempts, "")
+		_, err := readForm(url.Values{name: {text}}).query(lists.Attempts, "", time.UTC)
 		var invalid *payment.ValidationError
 		require.ErrorAs(t, err, &invalid, name)
 		require.Equal(t, name, invalid.Fields[0].Field)

@@ -102,7 +102,7 @@ func (v *visit) doMany(kind bulk.Kind, back string) error {
 				return "", ErrOtherCell
 			}
 			_, err := v.Jobs.Begin(ctx, v.Who, o)
-			return "It has begun, and goes on when this page is left.", err
+			return "The job has started. It continues if you leave this page.", err
 		})
 	}
 	var counts bulk.Counts
@@ -150,7 +150,7 @@ func (v *visit) showJobs() error {
 	if err = v.Left(err); err != nil {
 		return err
 	}
-	return v.Show(jobsPage(jobsView{v.Frame("Many at once"), list, v.Further(next), v.Everywhere()}))
+	return v.Show(jobsPage(jobsView{v.Frame("Bulk jobs"), list, v.Further(next), v.Everywhere()}))
 }
 
 // showNewestJob leads to the job that the person began last.
@@ -193,7 +193,7 @@ func (v *visit) showJob() error {
 	if j.State == bulk.Running {
 		v.W.Header().Set("Refresh", refreshSeconds)
 	}
-	return v.Show(jobPage(jobView{Frame: v.Frame("Many at once"), Job: j}))
+	return v.Show(jobPage(jobView{Frame: v.Frame("Bulk jobs"), Job: j}))
 }
 
 const stopTitle = "Stop"
@@ -216,9 +216,9 @@ func (v *visit) stopJob() error {
 	return v.Once(v.Sent(to), to, again, func() (string, error) {
 		j, err := v.Jobs.Stop(v.R.Context(), v.Who, id, v.R.PostFormValue("reason"))
 		if j.State == bulk.Done {
-			return "It was through before.", err
+			return "The job had already ended.", err
 		}
-		return "It is stopped. What was done stays done.", err
+		return "The job is stopped. Finished items are not undone.", err
 	})
 }
 
@@ -256,7 +256,7 @@ func howMany(n int64, o bulk.Order) string {
 	case o.Kind == bulk.Replay:
 		return text + " webhooks"
 	case n == 1:
-		return text + " entry of the worklist"
+		return text + " case of the worklist"
 	}
-	return text + " entries of the worklist"
+	return text + " cases of the worklist"
 }

@@ -16,7 +16,7 @@ import (
 // ListPages shows payments, orders and refunds by the filters of the API's lists, a page at a time, newest first, and hands the same out
 // as a file.
 //
-// Amounts are typed in major units, as people write them, and days as days of UTC. Each look, and each file, is in the audit log with its
+// Amounts are typed in major units, as people write them, and days as days of the shop's time zone. Each look, and each file, is in the audit log with its
 // filter.
 
 // ListReader is the lists for staff; *lists.Service of the API in the program.
@@ -34,15 +34,15 @@ type kind struct {
 }
 
 func payments() kind {
-	return kind{lists.Attempts, "/support/payments", "Payments", "There is no such payment.", "listPaymentAttempts.view"}
+	return kind{lists.Attempts, "/support/payments", "Payments", "No payment matches.", "listPaymentAttempts.view"}
 }
 
 func listsOrders() kind {
-	return kind{lists.Orders, "/support/orders", "Orders", "There is no such order.", "listOrders.view"}
+	return kind{lists.Orders, "/support/orders", "Orders", "No order matches.", "listOrders.view"}
 }
 
 func refunds() kind {
-	return kind{lists.Refunds, "/support/refunds", "Refunds", "There is no such refund.", "listRefunds.view"}
+	return kind{lists.Refunds, "/support/refunds", "Refunds", "No refund matches.", "listRefunds.view"}
 }
 
 // file is the path of the same list as CSV.
@@ -78,46 +78,56 @@ type listsView struct {
 	form
 
 	Rows []listsRow
+	// Zone is the name of the time zone of days.
+	Zone string
 	// Error describes the invalid filter; empty for a valid filter.
 	Error   string
 	Further string
 }
 
 // ListPages are the lists.
-type ListPages struct{ Lists ListReader }
+type ListPages struct {
+	Lists ListReader
+	// Zone is the time zone of days.
+	Zone *time.Location
+}
 
 // Payments shows the payments.
 func (p ListPages) Payments(v *Visit) error {
-	return show(v, payments(), p.Lists.Attempts, paymentRow)
+	return show(v, p.Zone, payments(), p.Lists.Attempts, paymentRow)
 }
 
 // Orders shows the orders.
-func (p ListPages) Orders(v *Visit) error { return show(v, listsOrders(), p.Lists.Orders, orderRow) }
+func (p ListPages) Orders(v *Visit) error {
+	return show(v, p.Zone, listsOrders(), p.Lists.Orders, orderRow)
+}
 
 // Refunds shows the refunds.
-func (p ListPages) Refunds(v *Visit) error { return show(v, refunds(), p.Lists.Refunds, refundRow) }
+func (p ListPages) Refunds(v *Visit) error {
+	return show(v, p.Zone, refunds(), p.Lists.Refunds, refundRow)
+}
 
 // PaymentsFile hands out payments as CSV, as the API does.
 func (p ListPages) PaymentsFile(v *Visit) error {
-	return file(v, payments(), p.Lists.Attempts, render.New(v.Now, 0).ForStaff)
+	return file(v, p.Zone, payments(), p.Lists.Attempts, render.New(v.Now, 0).ForStaff)
 }
 
 // OrdersFile hands out orders as CSV, as the API does.
 func (p ListPages) OrdersFile(v *Visit) error {
-	return file(v, listsOrders(), p.Lists.Orders, render.New(v.Now, 0).Order)
+	return file(v, p.Zone, listsOrders(), p.Lists.Orders, render.New(v.Now, 0).Order)
 }
 
 // RefundsFile hands out refunds as CSV, as the API does.
 func (p ListPages) RefundsFile(v *Visit) error {
-	return file(v, refunds(), p.Lists.Refunds, render.Refund)
+	return file(v, p.Zone, refunds(), p.Lists.Refunds, render.Refund)
 }
 
 // reader returns a page of a list.
 type reader[T any] func(context.Context, authz.Actor, lists.Query) (lists.Page[T], error)
 
-func show[T any](v *Visit, k kind, read reader[T], line func(T) listsRow) error {
-	shown := listsView{Frame: v.Frame(k.title), kind: k, form: filter(v)}
-	q, err := shown.query(k.of, v.Query("cursor"))
+func show[T any](v *Visit, zone *time.Location, k kind, read reader[T], line func(T) listsRow) error {
+	shown := listsView{Frame: v.Frame(k.title), kind: k, form: filter(v), Zone: zone.String()}
+	q, err := shown.query(k.of, v.Query("cursor"), zone)
 	if err != nil {
 		status, text := RefusalText(err)
 		shown.Error = text
@@ -147,8 +157,8 @@ func watched[T any](v *Visit, k kind, target string, q lists.Query, read reader[
 }
 
 // file writes all that match. The first page is read before the response begins; a later error ends the connection before the file's end.
-func file[T, U any](v *Visit, k kind, read reader[T], shown func(T) U) error {
-	q, err := filter(v).query(k.of, "")
+func file[T, U any](v *Visit, zone *time.Location, k kind, read reader[T], shown func(T) U) error {
+	q, err := filter(v).query(k.of, "", zone)
 	if err != nil {
 		return err
 	}
@@ -175,6 +185,9 @@ func file[T, U any](v *Visit, k kind, read reader[T], shown func(T) U) error {
 
 func paymentRow(p payment.View) listsRow {
 	state := string(p.State)
+	if p.Succeeded() && p.Returned() {
+		state = stateNow(p.Attempt)
+	}
 	return listsRow{p.CreatedAt, p.Money, state, "/support/attempts/" + p.ID.String(), p.ID.String(), p.OrderID, p.UserID, p.Account}
 }
 
@@ -193,5 +206,3 @@ func refundRow(r payment.Refund) listsRow {
 // words are a state as people read it.
 // words is a name of the contract in words.
 func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
-
-func listsClock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }

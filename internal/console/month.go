@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/authz"
+	"github.com/paylatch/paylatch/internal/backoffice/finder"
 	"github.com/paylatch/paylatch/internal/backoffice/lists"
 	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/ledger/journal"
@@ -19,6 +20,8 @@ import (
 // Months sums months up; journal.Closing in the program.
 type Months interface {
 	Close(ctx context.Context, m journal.Month) (journal.Close, error)
+	// Day sums a day up, which begins at a midnight of the shop's time zone.
+	Day(ctx context.Context, day time.Time) ([]journal.Sum, error)
 	EntriesOf(ctx context.Context, account, payout string) (list []payment.AccountEntry, more bool, err error)
 }
 
@@ -41,11 +44,98 @@ type monthView struct {
 
 	// Over is set once the month is over.
 	Over bool
+	// Yesterday is the page of the day before today.
+	Yesterday string
 }
 
-// showMonth shows a month; without one the last month that is over.
+// period is the time of a table of sums. Month is the zero Month for a day.
+type period struct {
+	Month journal.Month
+	// Day is the midnight at which a day begins, in the shop's time zone.
+	Day time.Time
+}
+
+// list is the address of a list of the objects that were created in the time at an account.
+func (p period) list(path string, s journal.Sum) string {
+	first, last := p.Day, p.Day
+	if p.Month != (journal.Month{}) {
+		first, last = p.Month.From(), p.Month.To().AddDate(0, 0, -1)
+	}
+	return path + "?" + url.Values{
+		"account": {s.Account}, "currency": {string(s.Currency)},
+		"created_from": {first.Format(time.DateOnly)}, "created_to": {last.Format(time.DateOnly)},
+	}.Encode()
+}
+
+// entries is the address of the entries of an account in the time.
+func (p period) entries(account string) string {
+	q := url.Values{"account": {account}}
+	if p.Month != (journal.Month{}) {
+		q.Set("month", p.Month.String())
+	} else {
+		q.Set("day", p.Day.Format(time.DateOnly))
+	}
+	return entriesPath + "?" + q.Encode()
+}
+
+// dayView is the content of the page of a day.
+type dayView struct {
+	Frame
+	period
+
+	Sums []journal.Sum
+	Zone string
+	// Over is set once the day is over.
+	Over bool
+}
+
+// dayIn reads a day of the shop's time zone. It returns a payment.ValidationError.
+func (v *visit) dayIn(text string) (time.Time, error) {
+	date, err := time.Parse(time.DateOnly, text)
+	day := dayOf(date, v.Clocks.Location(), 0)
+	if err != nil || day.After(v.Now()) || day.Year() < 1970 {
+		return time.Time{}, payment.Invalid("day", "must be a day that has begun, such as 2026-03-01")
+	}
+	return day, nil
+}
+
+// dayOf returns when a calendar day begins in a zone, or a day some days later.
+func dayOf(date time.Time, zone *time.Location, later int) time.Time {
+	y, m, d := date.Date()
+	return finder.StartOfDay(time.Date(y, m, d, 12, 0, 0, 0, zone), later) //nolint:mnd // noon, which each day has
+}
+
+// yesterday is the page of the shop's day before today.
+func (v *visit) yesterday() string {
+	return dayAt(finder.StartOfDay(v.Now().In(v.Clocks.Location()), -1))
+}
+
+// showDay sums a day up.
+func (v *visit) showDay() error {
+	day, err := v.dayIn(v.Query("day"))
+	if err != nil {
+		return err
+	}
+	view := dayView{
+		Frame: v.Frame(day.Format("Monday, 2 January 2006")), period: period{Day: day}, Zone: v.Clocks.Location().String(),
+		Over: !v.Now().Before(finder.StartOfDay(day, 1)),
+	}
+	err = v.AuditLog.Watch(v.R.Context(), v.Who, support.ViewedMonth, "day", v.Query("day"), func() (err error) {
+		view.Sums, err = v.Months.Day(authz.WithReader(v.R.Context(), v.Who.Reader()), day)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return v.Show(dayPage(view))
+}
+
+// showMonth shows a day or a month; without one the last month that is over.
 func (v *visit) showMonth() error {
-	view := monthView{Frame: v.Frame(monthTitle)}
+	if v.R.URL.Query().Has("day") {
+		return v.showDay()
+	}
+	view := monthView{Frame: v.Frame(monthTitle), Yesterday: v.yesterday()}
 	view.Month = journal.MonthOf(v.Now()).Previous()
 	if text := v.Query("month"); text != "" {
 		m, err := journal.ParseMonth(text, v.Now())
@@ -71,8 +161,10 @@ type entriesView struct {
 	Frame
 	Account string
 	// Payout is nil on the page of a month.
-	Payout  *payment.Payout
-	Month   journal.Month
+	Payout *payment.Payout
+	Month  journal.Month
+	// Day is zero on other pages than that of a day.
+	Day     time.Time
 	List    []payment.Settlement
 	Others  []payment.AccountEntry
 	More    bool
@@ -90,6 +182,14 @@ func (v *visit) showEntries() error {
 		}
 		view.Month = m
 		params["created_from"], params["created_to"] = m.From().Format(time.RFC3339), m.To().Format(time.RFC3339)
+	}
+	if text := v.Query("day"); text != "" {
+		day, err := v.dayIn(text)
+		if err != nil {
+			return err
+		}
+		view.Day = day
+		params["created_from"], params["created_to"] = day.UTC().Format(time.RFC3339), finder.StartOfDay(day, 1).UTC().Format(time.RFC3339)
 	}
 	q, err := lists.Parse(lists.Settlements, params)
 	if err != nil {
@@ -126,19 +226,8 @@ func monthAt(m journal.Month) string { return monthPath + "?month=" + m.String()
 // entriesOfPayout is the page of a payout's entries.
 func entriesOfPayout(id payment.PayoutID) string { return entriesPath + "?payout_id=" + id.String() }
 
-// entriesOfMonth is the page of the entries of an account's month.
-func entriesOfMonth(account string, m journal.Month) string {
-	return entriesPath + "?" + url.Values{"account": {account}, "month": {m.String()}}.Encode()
-}
-
-// listOfMonth is a list with what was created in a month at an account.
-func listOfMonth(path string, s journal.Sum, m journal.Month) string {
-	last := m.To().AddDate(0, 0, -1)
-	return path + "?" + url.Values{
-		"account": {s.Account}, "currency": {string(s.Currency)},
-		"created_from": {m.From().Format(time.DateOnly)}, "created_to": {last.Format(time.DateOnly)},
-	}.Encode()
-}
+// dayAt is the page of a day.
+func dayAt(day time.Time) string { return monthPath + "?day=" + day.Format(time.DateOnly) }
 
 // payoutStatus is the status of a payout in words.
 func payoutStatus(s payment.PayoutStatus) string {
@@ -153,18 +242,18 @@ func explanation(p journal.Payout) []string {
 	n, settled, others := p.Entries()
 	switch {
 	case n == 0:
-		return []string{"No entry of the books names it."}
+		return []string{"No entry of the books names this payout."}
 	case p.Money == nil:
-		return []string{"The provider states no amount: this is the sum of " + counted(n, "entry", "entries") + "."}
+		return []string{"The provider states no amount. The amount shown is the sum of " + counted(n, "entry", "entries") + "."}
 	case others == 0 && p.Rest() == 0:
-		return []string{"Explained by " + counted(n, "entry", "entries") + "."}
+		return []string{"The amount is the sum of " + counted(n, "entry", "entries") + "."}
 	}
-	texts := []string{amount.In(p.Money.Currency, settled) + " of payments recorded here."}
+	texts := []string{amount.In(p.Money.Currency, settled) + " from payments that paylatch has."}
 	if others != 0 {
-		texts = append(texts, amount.In(p.Money.Currency, others)+" of entries without a payment recorded here.")
+		texts = append(texts, amount.In(p.Money.Currency, others)+" from entries without a payment in paylatch.")
 	}
 	if rest := p.Rest(); rest != 0 {
-		texts = append(texts, amount.In(p.Money.Currency, rest)+" that no entry has.")
+		texts = append(texts, amount.In(p.Money.Currency, rest)+" not explained by any entry.")
 	}
 	return texts
 }

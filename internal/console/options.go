@@ -53,9 +53,12 @@ type Options struct {
 	// Dashboard returns the address of a payment in its provider's dashboard, by the provider's ids of the payment and of its
 	// first capture; empty without one.
 	Dashboard func(account, payment, capture string) string
-	Lists     ListReader
-	Months    Months
-	Books     Books
+	// Provider returns facts about an account's provider, and Clocks has the shop's time zone.
+	Provider func(account string) support.Provider
+	Clocks   support.Clocks
+	Lists    ListReader
+	Months   Months
+	Books    Books
 	// SignIn configures how staff signs in.
 	SignIn EntranceOptions
 }

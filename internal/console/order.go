@@ -23,7 +23,7 @@ type orderView struct {
 // showOrder shows one order, or the list of orders if the address names no order.
 func (v *visit) showOrder() error {
 	if !v.R.URL.Query().Has("id") {
-		return ListPages{Lists: v.Lists}.Orders(v.Visit)
+		return ListPages{Lists: v.Lists, Zone: v.Clocks.Location()}.Orders(v.Visit)
 	}
 	id := payment.OrderID(v.Query("id"))
 	var o payment.Order

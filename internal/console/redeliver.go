@@ -103,15 +103,15 @@ func (r redeliverView) read(s endpointStatus) (wanted redelivery, err error) {
 // confirmed returns the sentence that the person confirms.
 func (r redeliverView) confirmed(s endpointStatus, wanted redelivery) string {
 	if r.All {
-		return "All events that are kept and of the types of " + s.Name + " are sent to it, in their order."
+		return "paylatch sends " + s.Name + " all stored events of its types, in their order."
 	}
-	return "The events behind the cursor " + r.After + " that are of the types of " + s.Name + " are sent to it again, in their order; at most " +
-		strconv.FormatInt(int64(s.Cursor.Position-wanted.cursor.Position), 10) + " that it has passed."
+	return "paylatch sends " + s.Name + " again the events of its types after the cursor " + r.After + ", in their order: at most " +
+		strconv.FormatInt(int64(s.Cursor.Position-wanted.cursor.Position), 10) + " events."
 }
 
 func (r redeliverView) outcome() string {
 	if r.Event != "" {
-		return "The event is sent again; the log will show it."
+		return "paylatch sends the event again; the list below will show the attempt."
 	}
-	return "The events are sent again; the log will show them."
+	return "paylatch sends the events again; the list below will show the attempts."
 }

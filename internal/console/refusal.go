@@ -41,54 +41,54 @@ type refusalRow struct {
 
 func refusalRows() []refusalRow {
 	return []refusalRow{
-		{ErrUnkept, 503, "Your session could not be written. What was asked for may have been done: look before you ask for it again."},
-		{payment.ErrUnavailable, 503, "The database does not answer. Nothing was done that is not shown here; try again in a moment."},
+		{ErrUnkept, 503, "paylatch could not store your session. Your last command may have been executed: check that before you repeat it."},
+		{payment.ErrUnavailable, 503, "The database does not respond. Your last command was not executed, unless a page shows its result. Try again in a moment."},
 		{auth.ErrUnavailable, 503, "The sign-in can't be checked at the moment. Try again in a moment."},
-		{ErrOtherSite, 403, "This was sent by another site and not done. Open the page here and try again."},
+		{ErrOtherSite, 403, "Another site sent this request, so it was not executed. Open the page here and try again."},
 		{ErrToken, 403, "Tokens are for the API. The console is for people who sign in."},
 		{ErrKey, 403, "API keys are for programs. The console is for people who sign in."},
-		{ErrTooOften, 429, "That was too often. Wait a moment and try again."},
-		{ErrNoSignIn, 404, "There is no such way to sign in here."},
+		{ErrTooOften, 429, "You sent too many requests. Wait a moment and try again."},
+		{ErrNoSignIn, 404, "This way to sign in does not exist here."},
 		{ErrProvider, 401, "The sign-in was not completed at your organisation's provider. Try again."},
 		{ErrNoPage, 404, "There is no page at this address."},
 		{auth.ErrUnauthenticated, 401, "The sign-in was refused."},
 		{payment.ErrForbidden, 403, "Your role does not allow this."},
-		{payment.ErrAttemptNotFound, 404, "There is no such payment."},
-		{payment.ErrOrderNotFound, 404, "There is no such order."},
-		{payment.ErrPayoutNotFound, 404, "There is no such payout."},
-		{payment.ErrEventNotFound, 404, "There is no such webhook."},
-		{payment.ErrEventUnreadable, 409, "This version can't read what is stored of the webhook. Compare its bytes with the provider's dashboard."},
-		{payment.ErrDiscrepancyNotFound, 404, "There is no such entry in the worklist."},
-		{payment.ErrJobNotFound, 404, "There is no such page of what was done to many."},
-		{payment.ErrJobRunning, 409, "The same is being done to others. Wait until that has ended, or stop it."},
-		{ErrOtherCell, 409, "Another cell was chosen since this was counted. Choose the cell, and count again."},
-		{payment.ErrBusy, 409, "Another request works on this. Try again in a moment."},
-		{idempotency.ErrInProgress, 409, "The same is under way already. Try again in a moment."},
-		{idempotency.ErrFenced, 409, "The same is under way already. Try again in a moment."},
-		{idempotency.ErrKeyReused, 409, "This form was sent before with other values. Open it anew."},
-		{payment.ErrResolved, 409, "Somebody has resolved this before in another way. What was decided stays."},
-		{payment.ErrNotPending, 409, "The payment, or the refund, is not pending any more. Resolve this as refunded elsewhere or as accepted."},
-		{payment.ErrHoldsMoney, 409, "The provider holds money for this payment, so it can't be called not paid."},
-		{payment.ErrPaymentIDMissing, 422, "Enter the provider's id of the payment, or of the refund."},
-		{payment.ErrPaymentTaken, 409, "The provider's payment of this id belongs to another attempt, or it is another refund."},
+		{payment.ErrAttemptNotFound, 404, "This payment does not exist."},
+		{payment.ErrOrderNotFound, 404, "This order does not exist."},
+		{payment.ErrPayoutNotFound, 404, "This payout does not exist."},
+		{payment.ErrEventNotFound, 404, "This webhook does not exist."},
+		{payment.ErrEventUnreadable, 409, "This version can't read the stored webhook. Compare its bytes with the provider's dashboard."},
+		{payment.ErrDiscrepancyNotFound, 404, "This case does not exist."},
+		{payment.ErrJobNotFound, 404, "This bulk job does not exist."},
+		{payment.ErrJobRunning, 409, "A bulk job of this kind is running. Wait until it has ended, or stop it."},
+		{ErrOtherCell, 409, "The chosen cell has changed since the dry run. Choose the cell, and count again."},
+		{payment.ErrBusy, 409, "Another request is changing this payment. Try again in a moment."},
+		{idempotency.ErrInProgress, 409, "The same command is already running. Try again in a moment."},
+		{idempotency.ErrFenced, 409, "The same command is already running. Try again in a moment."},
+		{idempotency.ErrKeyReused, 409, "This form was already sent with other values. Open the form again."},
+		{payment.ErrResolved, 409, "This case was already resolved in another way. That resolution stays."},
+		{payment.ErrNotPending, 409, "The payment or refund is no longer pending. Resolve this case as refunded elsewhere or as accepted."},
+		{payment.ErrHoldsMoney, 409, "The provider holds money for this payment, so it can't be resolved as not paid."},
+		{payment.ErrPaymentIDMissing, 422, "Enter the provider's id of the payment or refund."},
+		{payment.ErrPaymentTaken, 409, "The payment with this id belongs to another attempt, or the refund with this id is another refund."},
 		{payment.ErrNotRefundable, 409, "The payment holds no money that could be refunded."},
-		{payment.ErrRefundExceeds, 409, "That is more than is left to refund, refunds under way included."},
-		{payment.ErrDisputeOpen, 409, "A dispute of this payment was opened meanwhile. Look at it before you refund."},
-		{payment.ErrPaymentAmbiguous, 409, "Several payments of this attempt hold money. Refund one of them by the API, which takes its id."},
-		{payment.ErrRefundableChanged, 409, "Somebody else has refunded meanwhile. Look at the payment again."},
-		{payment.ErrOwnResolution, 409, "Your own resolution opened this, so another person has to close it."},
-		{payment.ErrSecondPerson, 409, "You proposed this before. One person is not enough for it, so a second person has to agree. Somebody who signed in another way may be you, too."},
-		{refundrequest.ErrNotFound, 404, "There is no such request for a refund."},
-		{refundrequest.ErrDecided, 409, "This request was decided before. What was decided stays."},
-		{refundrequest.ErrOwn, 409, "You asked for this refund, so another admin has to approve it. Somebody who signed in another way may be you, too."},
-		{payment.ErrPaysHeld, 503, "The database was restored, so refunds wait until the provider's books were compared. Nothing was done; try again later."},
-		{ErrCardNumber, 422, "What you entered holds a card number. It was not stored; go back and leave it out, the last four digits are enough."},
-		{endpoint.ErrNotFound, 404, "No endpoint of this name is configured."},
+		{payment.ErrRefundExceeds, 409, "The amount is larger than the refundable amount. Refunds under way reduce the refundable amount."},
+		{payment.ErrDisputeOpen, 409, "A dispute of this payment has been opened since you opened the page. Read the dispute before you refund."},
+		{payment.ErrPaymentAmbiguous, 409, "Several payments or captures of this attempt hold money. Refund one of them by the API, with its provider_payment_id."},
+		{payment.ErrRefundableChanged, 409, "Somebody else has refunded since you opened the page. Read the payment again."},
+		{payment.ErrOwnResolution, 409, "Your own resolution opened this case, so another person must close it."},
+		{payment.ErrSecondPerson, 409, "You have already proposed this resolution, and a second person must agree to it. A person who signed in by another method may be you, and so does not count as a second person."},
+		{refundrequest.ErrNotFound, 404, "This refund request does not exist."},
+		{refundrequest.ErrDecided, 409, "This request was already decided. That decision stays."},
+		{refundrequest.ErrOwn, 409, "You requested this refund, so another admin must approve it. A person who signed in by another method may be you, and so does not count as another admin."},
+		{payment.ErrPaysHeld, 503, "The database was restored, so refunds wait until the account is reconciled with the provider's books. Nothing was refunded; try again later."},
+		{ErrCardNumber, 422, "Your text contains a card number, so it was not stored. Go back and remove the number; the last four digits are enough."},
+		{endpoint.ErrNotFound, 404, "No endpoint with this name is configured."},
 		{ErrNoEvent, 422, "This is not the id of an event."},
-		{ErrNoCursor, 422, "Enter a cursor, or choose all that are kept."},
-		{outbox.ErrCursorInvalid, 422, "Enter a cursor of the feed, such as the one of this endpoint."},
-		{endpoint.ErrAhead, 422, "The endpoint has not come to this cursor yet. Enter an earlier one."},
-		{outbox.ErrCursorExpired, 410, "Events behind this cursor are not kept any more. Choose a later one, or all that are kept."},
+		{ErrNoCursor, 422, "Enter a cursor, or choose all stored events."},
+		{outbox.ErrCursorInvalid, 422, "Enter a cursor of the feed, such as this endpoint's cursor."},
+		{endpoint.ErrAhead, 422, "The endpoint has not reached this cursor yet. Enter an earlier cursor."},
+		{outbox.ErrCursorExpired, 410, "Events after this cursor were deleted. Enter a later cursor, or choose all stored events."},
 		{ErrAmount, 422, "Enter an amount such as 5 or 5.00."},
 	}
 }
@@ -114,11 +114,11 @@ func RefusalText(err error) (status int, text string) {
 	case errors.As(err, &assigned):
 		return http.StatusConflict, assignedTo(assigned.Assignee)
 	case errors.As(err, &quota):
-		return http.StatusTooManyRequests, "That was too often. Wait a minute and try again."
+		return http.StatusTooManyRequests, "You sent too many requests. Wait a minute and try again."
 	case errors.As(err, &replayed):
 		return http.StatusConflict, string(replayed.Response.Body)
 	case errors.As(err, &tooLong):
-		return http.StatusRequestEntityTooLarge, "That was too long."
+		return http.StatusRequestEntityTooLarge, "The form is too large. Shorten the text."
 	case errors.As(err, &unknown):
 		return http.StatusUnprocessableEntity, "The endpoint was not sent this event, or the event is not kept any more."
 	}
@@ -133,9 +133,9 @@ func RefusalText(err error) (status int, text string) {
 // assignedTo is the refusal of an action because the discrepancy has another assignee than expected.
 func assignedTo(name string) string {
 	if name == "" {
-		return "Nobody has this any more, so nothing was done. Look at it as it is now, and send it again."
+		return "This case is no longer assigned, so nothing was changed. Read the case again, then repeat the action."
 	}
-	return name + " has this now, so nothing was done. Look at it as it is now: if you send this again, that is in the place of " + name + "."
+	return name + " now has this case, so nothing was changed. Read the case again. If you repeat the action, you act instead of " + name + "."
 }
 
 func sentences(invalid *payment.ValidationError) string {

@@ -36,14 +36,14 @@ func (r SearchResults) Show() templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if r.Understood != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<p class=\"hint\" id=\"understood\">Looked for: <bdi>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<p class=\"hint\" id=\"understood\">Searched for: <bdi>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var2 string
 			templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(r.Understood)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/results.templ`, Line: 11, Col: 65}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `console/results.templ`, Line: 11, Col: 67}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 			if templ_7745c5c3_Err != nil {
@@ -68,7 +68,7 @@ func (r SearchResults) Show() templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</bdi>. A shorter beginning of an id finds more. An amount is found as <em>49.99 EUR 3 March</em> or <em>about 50 euros last tuesday</em>, also with words of the order (<em>12.50 EUR umbrella</em>), a card by its last four digits, an order by whole words of its description.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</bdi>. Type fewer characters of an id to find more. Type an amount with its day, as in <em>49.99 EUR 3 March</em> or <em>about 50 euros last tuesday</em>, or with words of the order, as in <em>12.50 EUR umbrella</em>. Type the last four digits to find a card, and whole words of the description to find an order.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -26,7 +26,7 @@ func (v *visit) showSearch() error {
 	}
 	if text == "" && !typing {
 		top.Title = TodayTitle
-		return showToday(v.Visit, v.Overview, top)
+		return showToday(v.Visit, v.Overview, top, v.yesterday())
 	}
 	f := searchView{Frame: top}
 	f.Query = text

@@ -64,7 +64,7 @@ func searchPage(f searchView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if f.Results == nil {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"hint\">The page of a payment begins with the answer: how it stands, how often the customer was charged, what happens next, and whether the customer may pay again. <kbd>/</kbd> leads to the search from everywhere.</p><p class=\"hint\"><a href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"hint\">The page of a payment first shows its status, how often the customer was charged, what happens next, and whether the customer may pay again. Press <kbd>/</kbd> on any page to search.</p><p class=\"hint\"><a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -77,7 +77,7 @@ func searchPage(f searchView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "\">Many at once</a>: replay the webhooks, or resolve what needs review, that match.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "\">Bulk jobs</a>: replay all webhooks, or resolve all cases, that match a filter.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

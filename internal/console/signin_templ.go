@@ -103,7 +103,7 @@ func signInPage(s signInView) templ.Component {
 				}
 			}
 			if !s.OpenID && !s.Token {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p>There is no way to sign in here yet: the configuration names no OpenID provider (<code>console.oidc</code>). The manual's page about support says how to set one up.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p>Nobody can sign in here yet, because the configuration has no OpenID provider (<code>console.oidc</code>). The manual's page about support shows how to set one up.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

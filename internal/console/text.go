@@ -39,21 +39,21 @@ func stale(q intake.StaleAccount, now time.Time) string {
 	if q.LastWebhookAt != nil {
 		text = "No webhook was received from " + q.Account + " for " + Age(now.Sub(*q.LastWebhookAt))
 	}
-	waiting := strconv.Itoa(q.Pending) + " payments wait for one"
+	waiting := strconv.Itoa(q.Pending) + " payments wait for a webhook"
 	if q.Pending == 1 {
-		waiting = "a payment waits for one"
+		waiting = "a payment waits for a webhook"
 	}
-	return text + ", and " + waiting + ". The provider is asked instead, so changes may show late. Inform the operators of paylatch."
+	return text + ", and " + waiting + ". paylatch asks the provider instead, so changes may appear late. Inform the operators of paylatch."
 }
 
-// foreign are sentences on how many events accounts have had of payments that are not ours.
+// foreign are sentences that count each account's events about payments that were not made through paylatch.
 func foreign(lastDay map[string]int64) (texts []string) {
 	for _, account := range slices.Sorted(maps.Keys(lastDay)) {
 		events := strconv.FormatInt(lastDay[account], 10) + " webhook events"
 		if lastDay[account] == 1 {
 			events = "1 webhook event"
 		}
-		texts = append(texts, "In the last day "+account+" sent "+events+" of payments that are not ours.")
+		texts = append(texts, "In the last day "+account+" sent "+events+" about payments that were not made through paylatch.")
 	}
 	return texts
 }
@@ -65,7 +65,7 @@ func pretty(v any) string {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(v); err != nil {
-		return "This can't be shown."
+		return "This page can't be shown."
 	}
 	return strings.TrimSpace(out.String())
 }
@@ -75,7 +75,7 @@ func entryWords(kind support.EntryKind) string {
 	return map[support.EntryKind]string{
 		support.EntryPay: "Pay", support.EntryRequest: "Request", support.EntryReuse: "Repeat", support.EntryRefused: "Refused",
 		support.EntryCall: "Call", support.EntryPoll: "Status check", support.EntryWebhook: "Webhook", support.EntryTransition: "Payment",
-		support.EntryRefund: "Refund", support.EntryDispute: "Dispute", support.EntryMessage: "Notification", support.EntrySettlement: "Settlement", support.EntryDiscrepancy: "Needs review", support.EntryStaff: "Staff",
+		support.EntryRefund: "Refund", support.EntryDispute: "Dispute", support.EntryMessage: "Notification", support.EntrySettlement: "Booked", support.EntryDiscrepancy: "Needs review", support.EntryStaff: "Staff",
 	}[kind]
 }
 

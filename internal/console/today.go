@@ -23,13 +23,13 @@ type Overview interface {
 }
 
 // showToday shows the page in its frame.
-func showToday(v *Visit, o Overview, f Frame) error {
+func showToday(v *Visit, o Overview, f Frame, yesterday string) error {
 	found, err := o.Overview(v.R.Context(), v.Who)
 	if err = v.Left(err); err != nil {
 		return err
 	}
 	f.Without = "" // stands beside the numbers
-	return v.Show(todayPage(f, todayView{found, v.Without()}))
+	return v.Show(todayPage(f, todayView{found, v.Without(), yesterday}))
 }
 
 // showTodayNumbers shows the numbers alone, to a page that is open. To others it leads to that page.
@@ -42,7 +42,7 @@ func showTodayNumbers(v *Visit, o Overview) error {
 	if err = v.Left(err); err != nil {
 		return err
 	}
-	return v.Show(numbers(todayView{found, v.Without()}))
+	return v.Show(numbers(todayView{found, v.Without(), ""}))
 }
 
 // todayView is the content of the page.
@@ -51,6 +51,8 @@ type todayView struct {
 
 	// Without names the data that is missing from the numbers, in words.
 	Without string
+	// Yesterday is the page of the day before today; empty in the numbers alone.
+	Yesterday string
 }
 
 // total sums the hours up.

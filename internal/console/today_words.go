@@ -112,13 +112,13 @@ func standing(s overview.Standing) string {
 	var texts []string
 	switch s.Breaker {
 	case overview.Open:
-		texts = append(texts, "The provider fails, and calls to it are held back: new payments end as not started.")
+		texts = append(texts, "The provider fails, so paylatch throttles calls to it. New payments fail as not started.")
 	case overview.HalfOpen:
-		texts = append(texts, "The provider failed; the next call shows whether it is back.")
+		texts = append(texts, "The provider failed; the next call shows whether it works again.")
 	case overview.Closed:
 	}
 	if s.Held {
-		texts = append(texts, "Pays and refunds wait for a reconciliation, because the database was restored.")
+		texts = append(texts, "Payments and refunds wait for a reconciliation, because the database was restored.")
 	}
 	return strings.Join(texts, " ")
 }
@@ -127,13 +127,13 @@ func standing(s overview.Standing) string {
 func todayDelivery(e overview.Endpoint) string {
 	switch {
 	case e.Gone:
-		return "Gone: it answered 410, and nothing is sent."
+		return "The endpoint answered 410 (Gone), so paylatch sends it no events."
 	case e.Dead > 0:
-		return counted(e.Dead, "event was", "events were") + " given up: the shop has not got them, and gets them once they are redelivered."
+		return counted(e.Dead, "event was", "events were") + " given up. The shop does not have these events; redeliver them."
 	case e.Oldest > 0:
 		return "The oldest undelivered event is " + Age(e.Oldest) + " old."
 	}
-	return "All is delivered."
+	return "All events are delivered."
 }
 
 // dead counts the events that endpoints never got.
@@ -148,9 +148,9 @@ func (v todayView) dead() (n int64) {
 func todayStale(s intake.StaleAccount, now time.Time) string {
 	text := counted(int64(s.Pending), "payment waits", "payments wait") + " for a webhook, the first for " + Age(now.Sub(s.Since)) + "; "
 	if s.LastWebhookAt == nil {
-		return text + "none ever came."
+		return text + "no webhook has ever arrived."
 	}
-	return text + "the last one came " + Age(now.Sub(*s.LastWebhookAt)) + " ago."
+	return text + "the last webhook arrived " + Age(now.Sub(*s.LastWebhookAt)) + " ago."
 }
 
 func hour(t time.Time) string       { return t.UTC().Format("15:04") }

@@ -90,15 +90,15 @@ func (p pair) Question() string { return "Paid twice within " + p.Within() + "?"
 func (p pair) Outcome() string {
 	switch {
 	case givenBack(p.First) && givenBack(p.Second):
-		return "Both were given back since."
+		return "Both have been refunded since then."
 	case givenBack(p.First):
-		return "The first was given back since."
+		return "The first has been refunded since then."
 	case givenBack(p.Second):
-		return "The second was given back since."
+		return "The second has been refunded since then."
 	case p.First.AmountCaptured() == 0 || p.Second.AmountCaptured() == 0:
-		return "Not both are captured: a hold, or a payment of unknown outcome, may still end without a charge."
+		return "At most one of the two is captured. A hold, or a payment with an unknown outcome, may still end without a charge."
 	}
-	return "Both are charged, and neither was given back in full."
+	return "Both are charged, and neither is refunded in full."
 }
 
 func count(n int, what string) string {

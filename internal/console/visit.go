@@ -38,8 +38,8 @@ func (v *visit) warned(title string) (Frame, error) {
 // worklist returns the options of the worklist's pages.
 func (c *console) worklist() WorklistOptions {
 	return WorklistOptions{
-		Worklist: c.Worklist,
-		Frame:    func(v *Visit, title string) (Frame, error) { return (&visit{v, c}).warned(title) },
+		Worklist: c.Worklist, Provider: c.Provider, Clocks: c.Clocks, Dashboard: c.Dashboard,
+		Frame: func(v *Visit, title string) (Frame, error) { return (&visit{v, c}).warned(title) },
 		Foreign: func(ctx context.Context) ([]string, error) {
 			counts, err := c.Payments.ForeignLastDay(ctx)
 			return foreign(counts), err

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Clock is a time as it stands in a list.
-func Clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
+// Clock is a time as it stands in a list, in UTC.
+func Clock(t time.Time) string { return t.UTC().Format(time.DateTime) }
 
 // Machine is a time as a browser reads it.
 func Machine(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -46,17 +46,17 @@ func TestWords(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	last := now.Add(-3 * time.Hour)
-	require.Equal(t, "1 payment waits for a webhook, the first for 90 min; none ever came.", todayStale(intake.StaleAccount{Pending: 1, Since: now.Add(-90 * time.Minute)}, now))
-	require.Equal(t, "4 payments wait for a webhook, the first for 3 days; the last one came 3 hours ago.", todayStale(intake.StaleAccount{Pending: 4, Since: now.AddDate(0, 0, -3), LastWebhookAt: &last}, now))
+	require.Equal(t, "1 payment waits for a webhook, the first for 90 min; no webhook has ever arrived.", todayStale(intake.StaleAccount{Pending: 1, Since: now.Add(-90 * time.Minute)}, now))
+	require.Equal(t, "4 payments wait for a webhook, the first for 3 days; the last webhook arrived 3 hours ago.", todayStale(intake.StaleAccount{Pending: 4, Since: now.AddDate(0, 0, -3), LastWebhookAt: &last}, now))
 	require.Equal(t, "Late success", todayKind("late_success"))
 	require.Empty(t, todayKind(""))
 	require.Equal(t, "€1.00, ¥5", sums([]payment.Money{{Minor: 100, Currency: "EUR"}, {Minor: 5, Currency: "JPY"}}))
-	require.Contains(t, standing(overview.Standing{Breaker: overview.Open}), "held back")
-	require.Contains(t, standing(overview.Standing{Breaker: overview.HalfOpen, Held: true}), "next call shows whether it is back. Pays and refunds wait")
-	require.Equal(t, "Gone: it answered 410, and nothing is sent.", todayDelivery(overview.Endpoint{Gone: true, Oldest: time.Hour}))
+	require.Contains(t, standing(overview.Standing{Breaker: overview.Open}), "throttles calls")
+	require.Contains(t, standing(overview.Standing{Breaker: overview.HalfOpen, Held: true}), "next call shows whether it works again. Payments and refunds wait")
+	require.Equal(t, "The endpoint answered 410 (Gone), so paylatch sends it no events.", todayDelivery(overview.Endpoint{Gone: true, Oldest: time.Hour}))
 	require.Equal(t, "The oldest undelivered event is 60 min old.", todayDelivery(overview.Endpoint{Oldest: time.Hour}))
-	require.Equal(t, "All is delivered.", todayDelivery(overview.Endpoint{}))
-	require.Equal(t, "312 events were given up: the shop has not got them, and gets them once they are redelivered.", todayDelivery(overview.Endpoint{Dead: 312}))
+	require.Equal(t, "All events are delivered.", todayDelivery(overview.Endpoint{}))
+	require.Equal(t, "312 events were given up. The shop does not have these events; redeliver them.", todayDelivery(overview.Endpoint{Dead: 312}))
 	require.Contains(t, todayDelivery(overview.Endpoint{Dead: 1, Oldest: time.Hour}), "1 event was given up")
 }
 
@@ -79,7 +79,7 @@ func TestPage(t *testing.T) {
 	for _, want := range []string{
 		"Events not delivered", `<span class="state failed">Not delivered</span>`,
 		"1,200", "€1.50", "1 event is not counted yet.", "&lt;acc&gt;", `href="/support/discrepancies?kind=a%26b"`, `href="/support/discrepancies?kind=late_success"`,
-		`href="/support/endpoints/a%2Fb"`, "3 given up", "or more", "held back", "Approval rate by Currency",
+		`href="/support/endpoints/a%2Fb"`, "3 given up", "or more", "throttles calls", "Approval rate by Currency",
 	} {
 		require.Contains(t, page, want)
 	}

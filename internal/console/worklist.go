@@ -47,6 +47,10 @@ type WorklistOptions struct {
 	Frame func(v *Visit, title string) (Frame, error)
 	// Foreign are sentences on events of payments that are not ours.
 	Foreign func(ctx context.Context) ([]string, error)
+	// Provider, Clocks and Dashboard are those of Options.
+	Provider  func(account string) support.Provider
+	Clocks    support.Clocks
+	Dashboard func(account, payment, capture string) string
 }
 
 // worklistPages returns the pages by their patterns.
@@ -157,10 +161,22 @@ func (v worklistVisit) cards(list []worklist.Entry) cardsView {
 	}
 	all := cardsView{Address: ChangesPath + "?" + q.Encode()}
 	for _, e := range list {
-		all.List = append(all.List, card{Entry: e, Form: v.Form(""), Me: v.Who.Subject, Back: q.Encode(), Listed: true})
+		one := v.card(e, v.Form(""), q.Encode())
+		one.Listed = true
+		all.List = append(all.List, one)
 	}
 	all.Digest = digest(all.List)
 	return all
+}
+
+// card returns a discrepancy as a page shows it.
+func (v worklistVisit) card(e worklist.Entry, f Form, back string) card {
+	c := card{Entry: e, Form: f, Me: v.Who.Subject, Back: back}
+	if d := e.Dispute; d.ProviderDisputeID != "" {
+		c.Reason, c.AnswerBy = v.o.Provider(e.Account).Reason(d.Reason), deadline(v.o.Clocks, d.DueBy, e.ReadAt)
+		c.AtProvider = v.o.Dashboard(e.Account, e.ProviderPaymentID, e.Capture)
+	}
+	return c
 }
 
 // Timed reports whether a time of day is on the page.

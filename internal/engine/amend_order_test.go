@@ -354,13 +354,13 @@ func amendOrderLateMoney(t *testing.T) {
 	require.Equal(t, payment.OrderOpen, o.Status())
 	require.EqualValues(t, price, o.AmountHeld())
 	require.Equal(t, []string{"late_success"}, r.discrepancies(t, id))
-	require.Contains(t, rows[string](t, r, "SELECT text FROM discrepancies")[0], "it is for 25.00 EUR now, and the payment was for 19.99 EUR.")
+	require.Contains(t, rows[string](t, r, "SELECT text FROM discrepancies")[0], "the order is for 25.00 EUR now, and the payment was for 19.99 EUR.")
 	_, err := try(t.Context(), r.service, "A-1", "early-key", "tok_success")
 	require.ErrorIs(t, err, payment.ErrOrderPaid)
 	found := r.open(t, id)[0]
 	_, err = r.Resolve(t.Context(), sam, because(found, payment.ResolvedAccepted))
 	require.ErrorIs(t, err, payment.ErrResolutionImpossible)
-	require.ErrorContains(t, err, "less than it needs")
+	require.ErrorContains(t, err, "less than its amount")
 
 	r.refund(t, id, "refund-key")
 	_, err = r.Resolve(t.Context(), sam, because(found, payment.ResolvedAccepted))

@@ -102,8 +102,8 @@ func captureRefusedInACheck(t *testing.T) {
 				require.Len(t, r.open(t, id), number+1)
 			}
 			require.Equal(t, []string{"needs_review", "needs_review"}, r.discrepancies(t, id))
-			require.Equal(t, []string{"The capture of this payment was requested and not carried out. The money is still held: " +
-				"see in the provider's dashboard why, then confirm it or cancel it."}, rows[string](t, r, "SELECT DISTINCT text FROM discrepancies"))
+			require.Equal(t, []string{"The capture of this payment was requested and not executed. The money is still held. " +
+				"Find the reason in the provider's dashboard, then confirm or cancel the payment."}, rows[string](t, r, "SELECT DISTINCT text FROM discrepancies"))
 			require.Empty(t, r.ledger(t))
 			require.Empty(t, r.verify(t))
 		})

@@ -156,7 +156,7 @@ func confirmCapturedWithAnotherAmount(t *testing.T) {
 		}
 	}
 	require.Contains(t, rows[string](t, r, "SELECT DISTINCT text FROM discrepancies"),
-		"The provider captured another amount than it was asked to. Compare with its dashboard, and put right what the customer pays.")
+		"The captured amount differs from the requested amount. Compare the amounts in the provider's dashboard, and correct the difference with the customer.")
 	require.Empty(t, r.verify(t))
 }
 

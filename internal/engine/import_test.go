@@ -141,10 +141,10 @@ func importContradictions(t *testing.T) {
 	require.Equal(t, 2, count.Made)
 	one := r.one(t, "A-1").ID.String()
 	for name, tt := range map[string]struct{ line, refusal string }{
-		"other_content":    {past("A-1", "ch_1", paidThen+`,"amount_refunded":1`), "client_request_id: import:ch_1 names attempt " + one},
+		"other_content":    {past("A-1", "ch_1", paidThen+`,"amount_refunded":1`), "client_request_id: import:ch_1 belongs to attempt " + one},
 		"second_success":   {past("A-1", "ch_9", paidThen), "status: order A-1 is paid by attempt " + one},
-		"name_of_another":  {past("A-9", "ch_1", failedThen), "provider_payment_id: ch_1 is a name of attempt " + one},
-		"reference":        {past("A-9", "ch_9", failedThen+`,"references":["ch_1"]`), "references: ch_1 is a name of attempt " + one},
+		"name_of_another":  {past("A-9", "ch_1", failedThen), "provider_payment_id: ch_1 belongs to attempt " + one},
+		"reference":        {past("A-9", "ch_9", failedThen+`,"references":["ch_1"]`), "references: ch_1 belongs to attempt " + one},
 		"another_user":     {strings.Replace(past("A-1", "ch_9", failedThen), `"u1"`, `"u2"`, 1), "user_id: order A-1"},
 		"another_amount":   {strings.Replace(past("A-1", "ch_9", failedThen), `1999`, `2000`, 1), "amount: order A-1"},
 		"another_currency": {strings.Replace(past("A-1", "ch_9", failedThen), `EUR`, `USD`, 1), "currency: order A-1"},

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -60,7 +61,7 @@ func lateMoneyRefundedOnceByPolicy(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true, change: func(o *options) {
 		account := o.Accounts["sandbox"]
-		account.AutoRefund = true
+		account.LateMoney = gateway.LateMoneyRefunded
 		o.Accounts["sandbox"] = account
 	}})
 	second := r.another(t, nil)

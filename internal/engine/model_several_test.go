@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -19,9 +23,21 @@ import (
 // A hold is captured in parts while responses are lost, calls do not arrive, processes freeze and thaw, and webhooks are
 // repeated in any order. Each part that the shop was not refused is taken once, and no other money: the sandbox's ledger
 // has one entry with the key and the amount of each capture, and their sum is the attempt's.
+//
+// Providers report captures in three dialects: as the total of the payment, by a name each, or by webhooks alone.
 func TestAnyCourseOfCaptures(t *testing.T) {
 	t.Parallel()
-	p := &fateful{}
+	for _, d := range []dialect{inTotals, byName, byWebhook} {
+		t.Run(string(d), func(t *testing.T) {
+			t.Parallel()
+			anyCourseOfCaptures(t, d)
+		})
+	}
+}
+
+func anyCourseOfCaptures(t *testing.T, d dialect) {
+	t.Helper()
+	p := &fateful{dialect: d}
 	r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider {
 		p.Provider = of
 		return p
@@ -52,9 +68,23 @@ const (
 	callFrozen2 = "is of a process that freezes before it"
 )
 
+// dialect is how a provider reports captures.
+type dialect string
+
+const (
+	inTotals  dialect = "totals"
+	byName    dialect = "names"
+	byWebhook dialect = "webhooks alone"
+)
+
 // fateful is a provider whose next call has the chosen outcome.
 type fateful struct {
 	gateway.Provider
+
+	dialect dialect
+	// made returns the captures of the present hold. cancelled is set once the hold was released by a call.
+	made      func() []movement
+	cancelled bool
 
 	mu   sync.Mutex
 	next string
@@ -89,12 +119,65 @@ func (p *fateful) call(send func() (gateway.Outcome, error)) (gateway.Outcome, e
 	return o, err
 }
 
+func (p *fateful) Capabilities() payment.Capabilities {
+	can := p.Provider.Capabilities()
+	if p.dialect == byWebhook {
+		can.Lookup, can.RefundLookup, can.Captures = payment.LookupNone, payment.RefundLookupNone, payment.CapturesOpen
+	}
+	return can
+}
+
+// captureName is the provider's id of a capture.
+func captureName(key string) string { return "cap_" + key }
+
 func (p *fateful) Capture(ctx context.Context, c gateway.Capture) (gateway.Outcome, error) {
-	return p.call(func() (gateway.Outcome, error) { return p.Provider.Capture(ctx, c) })
+	return p.call(func() (gateway.Outcome, error) {
+		if p.dialect == byWebhook {
+			c.Final = false
+		}
+		o, err := p.Provider.Capture(ctx, c)
+		if err != nil || p.dialect == inTotals {
+			return o, err
+		}
+		o.ProviderRef = captureName(c.IdempotencyKey)
+		return p.shown(c.ProviderPaymentID, o), nil
+	})
 }
 
 func (p *fateful) Cancel(ctx context.Context, c gateway.Cancel) (gateway.Outcome, error) {
-	return p.call(func() (gateway.Outcome, error) { return p.Provider.Cancel(ctx, c) })
+	return p.call(func() (gateway.Outcome, error) {
+		o, err := p.Provider.Cancel(ctx, c)
+		if err == nil && !o.Refused {
+			p.mu.Lock()
+			p.cancelled = true
+			p.mu.Unlock()
+		}
+		return p.shown(c.ProviderPaymentID, o), err
+	})
+}
+
+func (p *fateful) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
+	if p.dialect == byWebhook {
+		return gateway.Outcome{}, gateway.ErrUnsupported
+	}
+	o, err := p.Provider.Lookup(ctx, id)
+	return p.shown(id, o), err
+}
+
+// shown is an outcome in the provider's dialect.
+func (p *fateful) shown(id string, o gateway.Outcome) gateway.Outcome {
+	switch p.dialect {
+	case byWebhook:
+		return gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: id, ProviderRef: o.ProviderRef, Refused: o.Refused}
+	case byName:
+		for _, m := range p.made() {
+			o.Movements = append(o.Movements, payment.MovementReport{
+				Kind: payment.MovementCapture, ID: captureName(m.Key), Money: payment.Money{Minor: m.Amount, Currency: "EUR"}, Reference: m.Key,
+			})
+		}
+	case inTotals:
+	}
+	return o
 }
 
 // parts is one hold with its captures.
@@ -132,7 +215,14 @@ func newParts(t *testing.T, r *env, p *fateful, order payment.OrderID) *parts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &parts{t: t, r: r, p: p, id: made.ID, taken: map[string]bool{}, thaw: make(chan struct{})}
+	w := &parts{t: t, r: r, p: p, id: made.ID, taken: map[string]bool{}, thaw: make(chan struct{})}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cancelled, p.made = false, func() []movement {
+		all, _ := w.charged()
+		return all
+	}
+	return w
 }
 
 // do carries a press out with an outcome of its call. A frozen process is left alone until the end, after its lease.
@@ -233,32 +323,63 @@ func (w *parts) charged() (entries []movement, sum int64) {
 	return entries, sum
 }
 
-// hear delivers the webhook of one of the captures, which has the sum until then.
+// hear delivers the webhook of one of the captures.
 func (w *parts) hear(rt *rapid.T) {
 	entries, _ := w.charged()
 	if len(entries) == 0 {
 		rt.Skip("nothing was captured")
 	}
-	until := rapid.IntRange(1, len(entries)).Draw(rt, "of the capture")
+	w.captured(entries, rapid.IntRange(1, len(entries)).Draw(rt, "of the capture"), rapid.Bool().Draw(rt, "bears our name"))
+}
+
+// captured delivers the webhook of a capture: with its name and its amount, or with the sum until then.
+func (w *parts) captured(entries []movement, until int, ours bool) {
 	e := event(webhooks.KindSucceeded, w.id.String())
-	e.Money.Minor = 0
-	for _, m := range entries[:until] {
-		e.Money.Minor += m.Amount
+	of := entries[until-1]
+	e.Money.Minor = of.Amount
+	if w.p.dialect == inTotals {
+		for _, m := range entries[:until-1] {
+			e.Money.Minor += m.Amount
+		}
+	} else if e.MovementID = captureName(of.Key); ours {
+		e.CaptureReference = of.Key
 	}
 	w.heard++
 	e.ID = fmt.Sprint("captured-", w.id, "-", w.heard)
 	w.r.tell(w.t, e)
 }
 
+// hearAll delivers all webhooks of a provider without lookups, the last first.
+func (w *parts) hearAll() {
+	if w.p.dialect != byWebhook {
+		return
+	}
+	entries, _ := w.charged()
+	for until := len(entries); until > 0; until-- {
+		w.captured(entries, until, false)
+	}
+	w.p.mu.Lock()
+	cancelled := w.p.cancelled
+	w.p.mu.Unlock()
+	if cancelled {
+		w.heard++
+		e := event(webhooks.KindFailed, w.id.String())
+		e.ID, e.FailureCode, e.OccurredAt = fmt.Sprint("cancelled-", w.id, "-", w.heard), webhooks.CodeCanceled, time.Now().Add(time.Hour)
+		w.r.tell(w.t, e)
+	}
+}
+
 // end wakes the frozen processes, and compares the attempt with the ledger.
 func (w *parts) end(rt *rapid.T) {
 	for range 4 {
 		w.look()
+		w.hearAll()
 	}
 	close(w.thaw)
 	w.running.Wait()
 	for range 4 {
 		w.look()
+		w.hearAll()
 	}
 	entries, sum := w.charged()
 	a := w.r.attempt(w.t, w.id)
@@ -281,13 +402,19 @@ func (w *parts) end(rt *rapid.T) {
 		if o.Open() || amounts[o.Key()] != o.Amount {
 			rt.Fatalf("%s of %d is %s, and the ledger has %d", o.Key(), o.Amount, o.State, amounts[o.Key()])
 		}
+		if w.p.dialect != inTotals && o.ProviderRef != captureName(o.Key()) && o.ProviderRef != "" {
+			rt.Fatalf("%s has the name of another: %s", o.Key(), o.ProviderRef)
+		}
 		delete(amounts, o.Key())
 		delete(w.taken, o.OriginID)
 	}
 	if len(amounts) > 0 || len(w.taken) > 0 {
 		rt.Fatalf("taken without a capture: %v; captures without an operation: %v", amounts, w.taken)
 	}
-	if open := w.r.discrepancies(w.t, w.id); len(open) > 0 {
+	if locked.Succeeded() && w.final(&locked) && locked.Rest() > 0 {
+		rt.Fatalf("%d are on hold after the last capture", locked.Rest())
+	}
+	if open := w.findings(); len(open) > 0 {
 		rt.Fatalf("a person is told %q", open)
 	}
 	for _, d := range w.r.verify(w.t) {
@@ -295,6 +422,19 @@ func (w *parts) end(rt *rapid.T) {
 			rt.Fatalf("%+v", d)
 		}
 	}
+}
+
+// findings are the discrepancies of the hold. A provider without lookups may be asked in vain until a person is told.
+func (w *parts) findings() []string {
+	texts := rows[string](w.t, w.r, "SELECT text FROM discrepancies WHERE attempt_id = $1", w.id.String())
+	return slices.DeleteFunc(texts, func(text string) bool {
+		return w.p.dialect == byWebhook && strings.Contains(strings.ToLower(text), "it is unknown whether")
+	})
+}
+
+// final reports whether a capture was the last one.
+func (w *parts) final(a *payment.Attempt) bool {
+	return slices.ContainsFunc(a.Operations, func(o payment.Operation) bool { return o.Final && o.State == fsm.OperationDone })
 }
 
 // lockedAttempt is an attempt with its operations.

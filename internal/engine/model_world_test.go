@@ -109,7 +109,7 @@ func newModel(t *testing.T) *model {
 	r := &env{dsn: testdb.New(t)}
 	m.store, m.db = enginetest.Open(t, r.dsn)
 	r.opts = options{
-		Store: m.store, DefaultAccount: plain, Accounts: map[string]gateway.Account{plain: {Provider: m.p}, repaying: {Provider: m.p, AutoRefund: true}},
+		Store: m.store, DefaultAccount: plain, Accounts: map[string]gateway.Account{plain: {Provider: m.p}, repaying: {Provider: m.p, LateMoney: gateway.LateMoneyRefunded}},
 		Wait: 5 * time.Millisecond, Lease: lease, ProviderTimeout: lease / 2, RecheckAfter: 10 * time.Second, Now: m.p.now,
 		Seal: func(token string, _ []byte) ([]byte, error) { return []byte(token), nil },
 		Open: func(sealed, _ []byte) (string, error) { return string(sealed), nil },

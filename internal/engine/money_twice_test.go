@@ -161,14 +161,14 @@ func TestWorklistSaysHowItStandsNow(t *testing.T) {
 	r := newEnv(t, setup{silent: true, provider: p.on, change: autoRefunds})
 	id := r.paid(t, "A-1", "tok_decline").ID
 	require.Equal(t, fsm.Conflict, r.say(t, id, webhooks.KindSucceeded))
-	const underWay = "A refund of it is under way"
+	const underWay = "A refund of this money is under way"
 	require.Contains(t, r.said(t, id, payment.LateSuccess), underWay)
 	due, err := r.DueRefunds(t.Context(), 10)
 	require.NoError(t, err)
 	made, err := r.RecheckRefund(t.Context(), due[0], byTest)
 	require.NoError(t, err)
 	require.Equal(t, fsm.RefundSucceeded, made.State)
-	require.Contains(t, r.said(t, id, payment.LateSuccess), "holds nothing of it any more")
+	require.Contains(t, r.said(t, id, payment.LateSuccess), "no longer holds this money")
 
 	undone := event(webhooks.KindRefundFailed, id.String())
 	undone.RefundID, undone.Money = made.ProviderRefundID, &webhooks.Money{Minor: price, Currency: "EUR"}
@@ -177,21 +177,23 @@ func TestWorklistSaysHowItStandsNow(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, due, "nothing refunds it")
 	for kind, todo := range map[payment.DiscrepancyKind]string{
-		payment.LateSuccess:    "Refund it, or deliver and resolve this as accepted.",
-		payment.RefundReversed: "Refund again or another way.",
+		payment.LateSuccess:    "Refund the money, or deliver the goods and resolve this case as accepted.",
+		payment.RefundReversed: "Refund the money again, or by another method.",
 	} {
 		text := r.said(t, id, kind)
 		require.NotContains(t, text, underWay)
 		require.Contains(t, text, todo)
 	}
 	r.refund(t, id, "refund-1")
-	require.Contains(t, r.said(t, id, payment.RefundReversed), "holds nothing of it any more")
+	require.Contains(t, r.said(t, id, payment.RefundReversed), "no longer holds this money")
 }
 
 // Where no refund can be sent the policy requests no refund: an open refund would block a person's decision for ever.
 func TestPolicyRefundsNothingWhereNothingCan(t *testing.T) {
 	t.Parallel()
-	r := newEnv(t, setup{silent: true, change: func(o *options) { o.Accounts = map[string]gateway.Account{"sandbox": {AutoRefund: true}} }})
+	r := newEnv(t, setup{silent: true, change: func(o *options) {
+		o.Accounts = map[string]gateway.Account{"sandbox": {LateMoney: gateway.LateMoneyRefunded}}
+	}})
 	id := r.register(t, commands.External{ExpiresIn: time.Minute}).ID
 	_, err := r.report(t, commands.Report{AttemptID: id, ProviderPaymentID: "pp_1", Outcome: commands.Abandoned})
 	require.NoError(t, err)

@@ -137,7 +137,7 @@ func TestOtherMerchant(t *testing.T) {
 		t.Helper()
 		var invalid *payment.ValidationError
 		require.ErrorAs(t, err, &invalid)
-		require.ErrorContains(t, err, "account: this attempt was begun with another merchant")
+		require.ErrorContains(t, err, "account: this attempt belongs to another merchant")
 	}
 	_, err = theirs.Refund(t.Context(), shop, request("refund", "refund-key", ""), commands.CreateRefund{AttemptID: paid})
 	refused(err)

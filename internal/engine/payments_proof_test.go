@@ -306,7 +306,7 @@ func paymentsSecondHoldReviewed(t *testing.T) {
 	t.Parallel()
 	p := newTill(map[string]gateway.Outcome{"pi_a": ofEuros(fsm.EventSucceeded, price), "pi_b": ofEuros(fsm.EventAuthorized, price)})
 	r := newEnv(t, setup{silent: true, provider: p.on, change: func(o *options) {
-		o.Accounts["sandbox"] = gateway.Account{Provider: o.Accounts["sandbox"].Provider, ReviewSecondHold: true}
+		o.Accounts["sandbox"] = gateway.Account{Provider: o.Accounts["sandbox"].Provider, SecondHold: gateway.SecondHoldReviewed}
 	}})
 	id := r.register(t, commands.External{}).ID
 	r.tell(t, under(webhooks.KindSucceeded, id, "pi_a"), under(webhooks.KindAuthorized, id, "pi_b"))

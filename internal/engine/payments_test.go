@@ -351,9 +351,9 @@ func paymentsPartsAddUp(t *testing.T) {
 // More than the amount pays the order. A discrepancy is opened unless the account accepts more.
 func paymentsTip(t *testing.T) {
 	t.Parallel()
-	for more, want := range map[bool][]string{true: {}, false: {"amount_mismatch 23.98 EUR"}} {
+	for excess, want := range map[payment.Excess][]string{payment.ExcessAccepted: {}, payment.ExcessReviewed: {"amount_mismatch 23.98 EUR"}} {
 		r := newEnv(t, setup{silent: true, change: func(o *options) {
-			o.Accounts = map[string]gateway.Account{"sandbox": {AcceptMore: more}}
+			o.Accounts = map[string]gateway.Account{"sandbox": {Excess: excess}}
 		}})
 		id := r.register(t, commands.External{}).ID
 		r.tell(t, of(webhooks.KindSucceeded, id, "pi_a", 2398))

@@ -231,7 +231,7 @@ func recheckRefundAgeOfTheCall(t *testing.T) {
 	p := &asking{refunding: &refunding{lookup: pending, refund: func(func() (gateway.RefundOutcome, error)) (gateway.RefundOutcome, error) { return pending() }}}
 	r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider { p.on(of); return p }, change: func(o *options) {
 		account := o.Accounts["sandbox"]
-		account.AutoRefund = true
+		account.LateMoney = gateway.LateMoneyRefunded
 		o.Accounts["sandbox"] = account
 	}})
 	id := r.paid(t, "A-1", "tok_decline").ID

@@ -98,7 +98,7 @@ func refundEventResponseInAnotherCurrency(t *testing.T) {
 	require.Equal(t, []string{"u1 re_1 pending 700"}, r.refunds(t, id))
 	require.Zero(t, r.attempt(t, id).Refunded)
 	require.Equal(t, []string{"currency_mismatch"}, r.discrepancies(t, id))
-	require.Equal(t, []string{"700 USD"}, rows[string](t, r, "SELECT amount || ' ' || currency FROM discrepancies WHERE text LIKE 'The provider speaks of a refund in another currency%'"))
+	require.Equal(t, []string{"700 USD"}, rows[string](t, r, "SELECT amount || ' ' || currency FROM discrepancies WHERE text LIKE 'The provider reports a refund in another currency%'"))
 	p.refund = nil
 	require.EqualValues(t, price-700, r.refund(t, id, "refund-2").Money.Minor, "what is under way is not refunded twice")
 	require.Empty(t, r.verify(t))

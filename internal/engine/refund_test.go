@@ -155,7 +155,7 @@ func refundPendingNeedsReviewOnceSlow(t *testing.T) {
 
 	r.exec(t, "WITH r AS (UPDATE refunds SET created_at = created_at - interval '15 days') UPDATE operations SET created_at = created_at - interval '15 days', first_sent_at = first_sent_at - interval '15 days' WHERE kind = 'refund'")
 	ask(2)
-	require.Equal(t, []string{"The provider has been at work on a refund for long: ask its support what holds it up."},
+	require.Equal(t, []string{"The provider has been processing a refund for a long time. Ask its support for the reason."},
 		rows[string](t, r, "SELECT text FROM discrepancies WHERE attempt_id = $1", id.String()))
 }
 

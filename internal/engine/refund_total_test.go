@@ -139,7 +139,7 @@ func refundTotalBesideLaterOnes(t *testing.T) {
 
 func autoRefunds(o *options) {
 	account := o.Accounts["sandbox"]
-	account.AutoRefund = true
+	account.LateMoney = gateway.LateMoneyRefunded
 	o.Accounts["sandbox"] = account
 }
 

@@ -83,7 +83,7 @@ func resolveRefundNotPaid(t *testing.T) {
 	now, err := r.RefundStatus(t.Context(), shop, made.ID)
 	require.NoError(t, err)
 	require.Equal(t, fsm.RefundFailed, now.State)
-	require.Equal(t, payment.Failure{Code: "not_paid", Message: "The refund was not made. Nothing was paid back."}, *now.Failure)
+	require.Equal(t, payment.Failure{Code: "not_paid", Message: "The refund was not made. Nothing was refunded."}, *now.Failure)
 	require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt), "the payment stays as it is")
 	due, err := r.DueRefunds(t.Context(), 10)
 	require.NoError(t, err)

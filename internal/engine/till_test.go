@@ -37,7 +37,7 @@ func (p *till) on(of gateway.Provider) gateway.Provider {
 	return p
 }
 
-// stand is how a payment stands from now on.
+// stand sets the outcome that the till reports for a payment from now on.
 func (p *till) stand(id string, out gateway.Outcome) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -33,7 +33,7 @@ type Payouts interface {
 
 // ErrUnreadable is wrapped by the error of a list that was passed on except for unreadable entries. Reading it again
 // would give the same result.
-var ErrUnreadable = errors.New("the provider lists what can't be read")
+var ErrUnreadable = errors.New("an entry of the provider's list can't be read")
 
 // Statement reads a provider's file with the content of [Books]: its settlement details, its registry.
 type Statement func(file io.Reader, take func(Entry) error) error

@@ -31,8 +31,10 @@ const (
 // CallResult is the result of one call. It counts only while its operation's fence holds, except for its reports.
 type CallResult struct {
 	Outcome CallOutcome
-	Failure *payment.Failure
-	Reports []payment.Report
+	// ProviderRef is the provider's id of this very call, empty if not stated. A later refusal of the call names it.
+	ProviderRef string
+	Failure     *payment.Failure
+	Reports     []payment.Report
 	// Cancelled is the result of the cancel that followed a decline under the same lease; nil
 	// without one.
 	Cancelled *CallResult

@@ -61,7 +61,7 @@ func (d Details) Text() string {
 // ParseDetails reads the text that Text wrote.
 func ParseDetails(text string) (d Details, err error) {
 	if err = json.Unmarshal([]byte(text), &d); err != nil {
-		err = fmt.Errorf("read what a pay carries: %w", err)
+		err = fmt.Errorf("read the details of a pay: %w", err)
 	}
 	return d, err
 }
@@ -70,7 +70,7 @@ func ParseDetails(text string) (d Details, err error) {
 // calls it first: a stored method is charged only together with its customer.
 func (d Details) Fits(kind TokenKind) error {
 	if kind != TokenEither && d.Stored != (kind == TokenStored) {
-		return fmt.Errorf("%w: stored is %t for a token that says otherwise", ErrUnsupportedRequest, d.Stored)
+		return fmt.Errorf("%w: stored is %t, which does not fit the token", ErrUnsupportedRequest, d.Stored)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func ParseData(text string) (d Data, err error) {
 		return nil, nil
 	}
 	if err = json.Unmarshal([]byte(text), &d); err != nil {
-		err = fmt.Errorf("read what a request carries: %w", err)
+		err = fmt.Errorf("read the members of a request: %w", err)
 	}
 	return d, err
 }
@@ -48,9 +48,9 @@ func (m Members) check(d Data, to string) (faults []payment.FieldError) {
 		var message string
 		switch {
 		case !allowed && len(m) == 0:
-			message = "is not passed on: this account's provider takes no members in " + to
+			message = "is not sent: this account's provider accepts no members in " + to
 		case !allowed:
-			message = "is not passed on to this account's provider, which takes " + strings.Join(m.Names(), ", ") + " in " + to
+			message = "is not sent to this account's provider, which accepts only " + strings.Join(m.Names(), ", ") + " in " + to
 		default:
 			message = check(d[name])
 		}
@@ -94,7 +94,7 @@ func (f Further) AcceptsRefund(d Data, split bool) error {
 	faults := f.Refund.check(d, "a refund")
 	if split && len(f.Split.Refund) > 0 && !d.hasAny(f.Split.Refund) {
 		faults = append(faults, payment.FieldError{
-			Field: "provider_data", Message: "must say who bears the refund, since the payment shares its money with another account: " + f.Split.Advice,
+			Field: "provider_data", Message: "must name the account that bears the refund, because the payment shares its money with another account: " + f.Split.Advice,
 		})
 	}
 	return invalid(faults)

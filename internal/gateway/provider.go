@@ -89,6 +89,8 @@ type Capture struct {
 	Whole     bool
 	// Several is set if the hold is captured in several parts, and Final if no other part follows.
 	Several, Final bool
+	// Again is set if an earlier call of this capture may have reached the provider.
+	Again bool
 	// Receipt is the content of the fiscal receipt of the capture; nil without a receipt.
 	Receipt *Receipt
 	// ProviderData are members of the provider's own request, checked by Further.AcceptsCapture.
@@ -118,7 +120,9 @@ type RefundCall struct {
 	ProviderPaymentID string
 	// Container is as in Completion.
 	Container string
-	Money     payment.Money
+	// Capture is the provider's id of the capture to refund, one of several of the payment; empty if none was named.
+	Capture string
+	Money   payment.Money
 	// Left is how much of the captured money is left before this refund, as far as was reported.
 	Left   payment.Money
 	Reason string
@@ -168,6 +172,11 @@ type Outcome struct {
 	Live  *bool
 	// References are further ids that its webhooks may use for the payment.
 	References []string
+	// ProviderRef is the provider's id of this very call, which captures or cancels: of a capture, the id of its movement.
+	// It is empty where the provider has none.
+	ProviderRef string
+	// Refusal is a capture that the provider had accepted and has not carried out, as a lookup shows it; nil without one.
+	Refusal *payment.RefusalReport
 	// Money is the authorised or captured amount; nil if not stated.
 	Money *payment.Money
 	// Movements are the reported movements of money after the payment.
@@ -220,12 +229,12 @@ var (
 	// ErrUnsupportedRequest is an ErrNotSent of a request that this provider is never sent,
 	// whenever it is tried: a token of another kind, an amount that it has no
 	// digits for.
-	ErrUnsupportedRequest = fmt.Errorf("%w: it does not fit", ErrNotSent)
+	ErrUnsupportedRequest = fmt.Errorf("%w: the provider does not support the request", ErrNotSent)
 	// ErrThrottled is returned, with ErrNotSent, when a call was not made in order to spare the
 	// provider. A lookup that was held back was not made.
 	ErrThrottled = errors.New("held back from the provider")
 	// ErrNoSuchPayment is returned by a lookup when the payment does not exist at the provider (yet).
-	ErrNoSuchPayment = errors.New("the provider knows no such payment")
+	ErrNoSuchPayment = errors.New("the provider has no such payment")
 	// ErrInconclusive is returned by a lookup when the response does not contain the requested payment. With ErrNotSent it is
 	// returned by a command that looks up first, when the response shows no reason to send the command.
 	ErrInconclusive = errors.New("the provider's response lacks this payment's status")
@@ -261,12 +270,8 @@ type Account struct {
 	Further Further
 	// WebReturns is set if the provider takes no app's address as the address to return to.
 	WebReturns bool
-	// BooksUnmarked is set if the entries of the books have no mark of ours. A payment that a restored database lacks
-	// then looks like a foreign payment.
-	BooksUnmarked bool
-	// BooksBrowserMarked is set if a customer's browser could have written our mark in an entry of the books or of a
-	// statement; see payment.Report.BrowserMark.
-	BooksBrowserMarked bool
+	// BooksMarks are our marks in the entries of the books and of statements.
+	BooksMarks Marks
 	// Merchant is the number of the merchant behind the account, see payment.Merchant.
 	Merchant int
 	// Live is false for an account of test money, true for an account of real money, nil if unknown.
@@ -282,17 +287,52 @@ type Account struct {
 	Paused bool
 	// Offered accounts may be named by a customer's pay. The default account always may be named.
 	Offered bool
-	// AutoRefund refunds late money.
-	AutoRefund bool
+	// LateMoney is how late money is treated.
+	LateMoney LateMoney
 	// HoldPaidForReview holds back order.paid while the provider reviews the payment.
 	HoldPaidForReview bool
-	// AcceptMore takes a payment of more than the amount without a finding: a tip, a fee that the customer bears.
-	AcceptMore bool
-	// ReviewSecondHold has a person decide about a second payment that holds money, instead of cancelling it.
-	ReviewSecondHold bool
+	// Excess is how a payment of more than the amount is taken.
+	Excess payment.Excess
+	// SecondHold is how a second payment of an attempt that holds money is treated.
+	SecondHold SecondHold
 	// Foreign is how events of payments that are not ours are treated.
 	Foreign Foreign
 }
+
+// Marks are our marks in a provider's records of an account.
+type Marks int
+
+// The kinds of marks.
+const (
+	// MarksOwn are marks that only we can write.
+	MarksOwn Marks = iota
+	// MarksByBrowser are marks that a customer's browser could have written; see payment.Report.BrowserMark.
+	MarksByBrowser
+	// MarksNone are records without a mark. A payment that a restored database lacks then looks like a foreign payment.
+	MarksNone
+)
+
+// LateMoney is how money that came for a failed attempt is treated.
+type LateMoney int
+
+// The treatments of late money.
+const (
+	// LateMoneyReviewed leaves it to a person.
+	LateMoneyReviewed LateMoney = iota
+	// LateMoneyRefunded refunds it.
+	LateMoneyRefunded
+)
+
+// SecondHold is how a second payment that holds money is treated.
+type SecondHold int
+
+// The treatments of a second hold.
+const (
+	// SecondHoldCancelled cancels it.
+	SecondHoldCancelled SecondHold = iota
+	// SecondHoldReviewed has a person decide.
+	SecondHoldReviewed
+)
 
 // ErrAccountPaused is returned for a pay by an account that begins no payments for now.
 var ErrAccountPaused = errors.New("the account is paused")

@@ -7,7 +7,7 @@ import (
 )
 
 // errUnreadable is returned for a response with a name that can't be stored.
-var errUnreadable = errors.New("the provider's answer can't be kept as it is")
+var errUnreadable = errors.New("the provider's response can't be stored unchanged")
 
 // Readable returns the outcome with texts that the database accepts. It returns an error if a name, a currency or the
 // next address can't be stored unchanged: the outcome is unknown then.

@@ -102,7 +102,7 @@ func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 		a.releaseFailed(p, r, now)
 	}
 	verdict = a.move(&t, r, p, odd, verdict, now)
-	a.endRest(r.Cause, now)
+	a.endRest(r, now)
 	if a.Failed() {
 		a.endHold(r.Cause, now)
 	}
@@ -156,6 +156,9 @@ func (a *Attempt) onlyAuthorized(before Attempt) bool {
 // recorded reports whether the report's amounts equal the recorded amounts.
 func (a *Attempt) recorded(movements []MovementReport, key string) bool {
 	for _, m := range movements {
+		if m.Kind == MovementCapture && m.ID != "" {
+			continue // it is known by its name
+		}
 		if m.Money.Minor != a.sum(m.Kind, m.Money.Currency, func(n Movement) bool { return n.Payment == key }) {
 			return false
 		}
@@ -312,8 +315,12 @@ func (a *Attempt) releaseFailed(p *Payment, r Report, now time.Time) {
 				of.Failure = r.Failure.Code
 			}
 		}
-		if key := a.PaymentKey(of); (of == nil || of.State == fsm.PaymentFailed) && a.endsHold(r, key) {
+		switch key := a.PaymentKey(of); {
+		case !a.endsHold(r, key):
+		case of == nil || of.State == fsm.PaymentFailed:
 			a.release(key, r.At, r.Cause, now)
+		case p != nil:
+			a.releaseRest(p, r, now)
 		}
 	}
 }
@@ -379,26 +386,16 @@ func (a *Attempt) taken(key string) int64 {
 	return a.Money.Minor
 }
 
-// Capturing is the amount of the last capture operation that is open or done; 0 without one.
-func (a *Attempt) Capturing() (amount int64) {
-	for i := range a.Operations {
-		if o := &a.Operations[i]; o.Kind == OperationCapture && (o.Open() || o.State == fsm.OperationDone) {
-			amount = o.Amount
-		}
-	}
-	return amount
-}
-
 // mismatch compares the authorized or captured amount of a report with the attempt's amount. A person's resolution was
 // compared before. An import is the merchant's own record. Neither is compared here.
 func (a *Attempt) mismatch(r Report, movements []MovementReport, p *Payment) DiscrepancyKind {
 	if r.Cause.Kind == CausePerson || r.Cause.Kind == CauseImport {
 		return ""
 	}
-	for _, m := range movements {
+	for _, m := range a.stated(movements, a.PaymentKey(p), r) {
 		switch {
 		case m.Kind == MovementAuthorization && r.Event == fsm.EventAuthorized, m.Kind == MovementCapture && r.Event == fsm.EventSucceeded:
-			if kind := a.mismatched(m, p, r.AcceptMore); kind != "" {
+			if kind := a.mismatched(m, p, r.Excess); kind != "" {
 				return kind
 			}
 		case m.Money.Currency != a.Money.Currency:
@@ -408,7 +405,7 @@ func (a *Attempt) mismatch(r Report, movements []MovementReport, p *Payment) Dis
 	return ""
 }
 
-func (a *Attempt) mismatched(m MovementReport, p *Payment, acceptMore bool) DiscrepancyKind {
+func (a *Attempt) mismatched(m MovementReport, p *Payment, more Excess) DiscrepancyKind {
 	key := a.PaymentKey(p)
 	switch {
 	case m.Money.Currency != a.Money.Currency:
@@ -431,7 +428,7 @@ func (a *Attempt) mismatched(m MovementReport, p *Payment, acceptMore bool) Disc
 	switch sum := a.capturedBesides(p) + m.Money.Minor; {
 	case sum == a.Money.Minor, sum > 0 && a.askedToCapture(sum), a.capturedBesides(p) > 0 && sum > a.Money.Minor:
 		return ""
-	case sum > a.Money.Minor && acceptMore:
+	case sum > a.Money.Minor && more == ExcessAccepted:
 		return ""
 	}
 	return AmountMismatch
@@ -481,7 +478,7 @@ func (a *Attempt) Mismatch(captured *Money) *Finding {
 		return nil
 	}
 	m := MovementReport{Kind: MovementCapture, Money: *captured}
-	kind := a.mismatched(m, a.Acting(), false)
+	kind := a.mismatched(m, a.Acting(), ExcessReviewed)
 	if asked := a.Capturing(); kind == "" && asked > 0 && asked != captured.Minor {
 		kind = AmountMismatch
 	}

@@ -14,13 +14,13 @@ func (d Discrepancy) WhatToDo(c Circumstances) string {
 		return parts[0]
 	}
 	if d.Awaits() {
-		parts = append(parts, d.Proposed.By+" has resolved it as "+d.Proposed.What()+": a second person has to look, and resolve it the same way.")
+		parts = append(parts, d.Proposed.By+" has proposed the resolution "+d.Proposed.What()+". A second person must check the case and resolve it in the same way.")
 	}
 	if d.CausedBy != "" {
-		parts = append(parts, "A resolution by "+d.CausedBy+" opened it, so another person has to close it.")
+		parts = append(parts, "A resolution by "+d.CausedBy+" opened this case, so another person must close it.")
 	}
 	for _, p := range d.Possible(c) {
-		parts = append(parts, "Resolve it as "+p.Resolution.Words()+" if "+p.When+".")
+		parts = append(parts, "Resolve this case as "+p.Resolution.Words()+" if "+p.When+".")
 	}
 	if more := d.Beforehand(c); more != "" {
 		parts = append(parts, more)
@@ -33,12 +33,12 @@ func (d Discrepancy) lookAt(c Circumstances) string {
 		return "Look the refund up in the provider's dashboard."
 	}
 	if c.Refunding && d.moves() {
-		return "See whether the refund that is under way succeeds, before anything else is refunded or delivered."
+		return "Wait for the result of the refund that is under way. Until then refund and deliver nothing."
 	}
 	if text := whatToLookAt[d.Kind]; text != "" {
 		return text
 	}
-	return "Compare with the provider's dashboard."
+	return "Compare the payment with the provider's dashboard."
 }
 
 // moves reports whether it is about money that a refund of ours may give back.
@@ -58,18 +58,18 @@ func DiscrepancyKinds() []string {
 // whatToLookAt has every kind.
 var whatToLookAt = map[DiscrepancyKind]string{ //nolint:gochecknoglobals // a table
 	NeedsReview:       "Look the payment up in the provider's dashboard.",
-	LateSuccess:       "Decide whether the goods are delivered or the money is refunded.",
+	LateSuccess:       "Decide whether to deliver the goods or to refund the money.",
 	DoubleSuccess:     "Refund one of the two payments.",
-	PaidAfterCancel:   "Refund it, or deliver in spite of the cancellation.",
-	PaymentReversed:   "Find out whether the goods have left and ask the customer to pay another way.",
-	RefundReversed:    "Refund again or another way.",
-	Disputed:          "Respond to the provider before its deadline; resolve this once the dispute is over.",
-	AmountMismatch:    "Compare with the provider's dashboard before anything is delivered.",
-	CurrencyMismatch:  "Compare with the provider's dashboard before anything is delivered.",
-	RefundExceeds:     "Compare with the provider's dashboard how much was refunded.",
-	EventChanged:      "Compare both contents with the provider's dashboard.",
-	UnreadableEvent:   "Look in the provider's dashboard for what the events are about; a later version reads them by itself, or replay them.",
-	UnknownHere:       "Look the payment up in the provider's dashboard: it is not recorded here. If goods are owed for it, deliver them; else refund it there.",
-	UnknownAtProvider: "Look for the payment in the provider's dashboard, in those of your other accounts, too: nothing there is of it.",
-	UnmatchedEvent:    "Look the payment up in the provider's dashboard. If it was not begun here, refund it there; if its attempt exists by now, replay the event.",
+	PaidAfterCancel:   "Refund the money, or deliver the goods although the order is cancelled.",
+	PaymentReversed:   "Find out whether the goods have left, and ask the customer to pay by another method.",
+	RefundReversed:    "Refund the money again, or by another method.",
+	Disputed:          "Respond to the provider before its deadline. Resolve this case once the dispute is over.",
+	AmountMismatch:    "Compare the payment with the provider's dashboard before you deliver anything.",
+	CurrencyMismatch:  "Compare the payment with the provider's dashboard before you deliver anything.",
+	RefundExceeds:     "Compare the refunded amount with the provider's dashboard.",
+	EventChanged:      "Compare both versions of the event with the provider's dashboard.",
+	UnreadableEvent:   "Find the events' payments in the provider's dashboard. A later version of paylatch reads the events automatically; you can also replay them.",
+	UnknownHere:       "Look up the payment in the provider's dashboard, because paylatch does not have it. Deliver the goods if the customer should get them; otherwise refund the payment there.",
+	UnknownAtProvider: "Search for the payment in the provider's dashboard, and in the dashboards of your other accounts: this account's books don't contain it.",
+	UnmatchedEvent:    "Look up the payment in the provider's dashboard. If it was not made through paylatch, refund it there. If paylatch has its attempt now, replay the event.",
 }

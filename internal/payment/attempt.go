@@ -212,3 +212,8 @@ type RequestName struct {
 
 // Reference is a name that an account's provider may use for an attempt.
 type Reference struct{ Account, Name string }
+
+// Returned reports whether all money that was captured was refunded, charged back or reversed.
+func (a *Attempt) Returned() bool {
+	return !a.HoldsMoney() && (a.Refunded > 0 || a.AmountDisputed() > 0 || a.Sums(MovementCaptureReversal) > 0)
+}

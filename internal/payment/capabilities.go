@@ -39,7 +39,7 @@ type Capabilities struct {
 
 // WithoutAdapter are the capabilities that the rules assume for an account that has no adapter, and so no calls: its
 // webhooks are applied as they are.
-var WithoutAdapter = Capabilities{Lookup: LookupByID, Identity: IdentityOwn, CapturesSeen: true}
+var WithoutAdapter = Capabilities{Lookup: LookupByID, Identity: IdentityOwn, CapturesSeen: true} //nolint:gochecknoglobals // a constant
 
 // Blind reports whether payments can't be looked up. The response to a capture or a cancel only confirms its receipt;
 // webhooks report the rest.
@@ -138,10 +138,15 @@ const (
 	RefundsWhole
 	// RefundsParts providers refund any number of parts.
 	RefundsParts
+	// RefundsOfCaptures providers refund any number of parts of a capture. If a hold was captured in several parts, the
+	// caller names the capture.
+	RefundsOfCaptures
 )
 
 // String names the amount in reports.
-func (r Refunds) String() string { return [...]string{"none", "the whole", "parts"}[r] }
+func (r Refunds) String() string {
+	return [...]string{"none", "the whole", "parts", "parts of a capture"}[r]
+}
 
 // RefundLookup is how a refund can be looked up.
 type RefundLookup int

@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -21,12 +22,16 @@ const (
 	CapturesWhole
 	// CapturesOnce providers capture a hold once, all or a part of it, and release what is not captured.
 	CapturesOnce
-	// CapturesSeveral providers capture a hold in several parts.
+	// CapturesSeveral providers capture a hold in several parts. The last one releases the rest.
 	CapturesSeveral
+	// CapturesOpen providers capture a hold in several parts, and no capture ends the hold. A cancel releases the rest.
+	CapturesOpen
 )
 
 // String names the number in reports.
-func (c Captures) String() string { return [...]string{"none", "the whole", "once", "several"}[c] }
+func (c Captures) String() string {
+	return [...]string{"none", "the whole", "once", "several", "several, open"}[c]
+}
 
 // Holds reports whether the pay only holds the money.
 func (m CaptureMode) Holds() bool { return m == CaptureManual || m == CaptureSeveral }
@@ -59,9 +64,113 @@ func (a *Attempt) restOf(key string, c Currency) int64 {
 	return max(0, a.authorized(c, of)-a.sum(MovementCapture, c, of))
 }
 
-// Effected reports whether the money of a capture has been captured, by the movements.
+// Effected reports whether the money of a capture has been captured, by the movements: by its name where the provider
+// names captures and has named this one, else by the sum.
 func (a *Attempt) Effected(o *Operation) bool {
-	return o.Kind == OperationCapture && a.Sums(MovementCapture)-o.Before >= o.Amount
+	switch {
+	case o.Kind != OperationCapture:
+		return false
+	case o.ProviderRef != "" && slices.ContainsFunc(a.Movements, Movement.namesCapture):
+		_, made := a.Movement(MovementCapture, o.ProviderRef)
+		return made
+	}
+	return a.Sums(MovementCapture)-o.Before >= o.Amount
+}
+
+// received reports whether one of several captures was received by a provider without lookups: only a webhook ends it.
+func (a *Attempt) received(o *Operation, can Capabilities) bool {
+	return a.Capture == CaptureSeveral && o.Kind == OperationCapture && o.State == fsm.OperationAccepted && can.Blind()
+}
+
+func (m Movement) namesCapture() bool { return m.Kind == MovementCapture && m.Source == MovementNamed }
+
+// Fit fits a report of a capture to the attempt: it is a part only of a hold that is captured in several parts. An
+// operation gets the provider's id of it if the report carries its key.
+func (a *Attempt) Fit(r *Report) {
+	several := a.Capture == CaptureSeveral
+	r.Movements = slices.Clone(r.Movements)
+	for i, m := range r.Movements {
+		if m.Kind != MovementCapture {
+			continue
+		}
+		if m.Part && !several {
+			r.Movements[i] = m.AsTotal()
+		}
+		for j := range a.Operations {
+			if o := &a.Operations[j]; several && m.ID != "" && o.Kind == OperationCapture && o.Open() && o.ProviderRef == "" && o.Key() == m.Reference {
+				o.ProviderRef = m.ID
+			}
+		}
+	}
+}
+
+// AsTotal is the report as the total of its payment: nothing else was captured.
+func (t MovementReport) AsTotal() MovementReport {
+	if t.Part {
+		t.ID, t.Reference, t.Part = "", "", false
+	}
+	return t
+}
+
+// CaptureNamed is the recorded capture with an id of the provider's, of one of several captures of a hold.
+func (a *Attempt) CaptureNamed(id string) (Movement, bool) {
+	if a.Capture != CaptureSeveral || id == "" || a.Payment(id) != nil {
+		return Movement{}, false
+	}
+	return a.Movement(MovementCapture, id)
+}
+
+// NamedCaptures is how many captures of the attempt the provider has named.
+func (a *Attempt) NamedCaptures() (n int) {
+	for _, m := range a.Movements {
+		if m.namesCapture() {
+			n++
+		}
+	}
+	return n
+}
+
+// OnlyCapture is the provider's id of the one capture so far of a hold that is captured in several parts, where the provider
+// refunds captures; empty otherwise. A refund that names nothing keeps it: sent again after the next capture, it must not go to
+// that one.
+func (a *Attempt) OnlyCapture(can Capabilities) string {
+	if can.Refunds != RefundsOfCaptures || a.Capture != CaptureSeveral || a.NamedCaptures() != 1 {
+		return ""
+	}
+	i := slices.IndexFunc(a.Movements, Movement.namesCapture)
+	return a.Movements[i].ProviderID
+}
+
+// stated are the movements of a report. Its captures are one, with the sum that their payment has once they are recorded,
+// where the report names them.
+func (a *Attempt) stated(movements []MovementReport, key string, r Report) (all []MovementReport) {
+	with, named := *a, false
+	with.Payments = slices.Clone(a.Payments)
+	for _, m := range movements {
+		if m.Kind != MovementCapture || m.Money.Currency != a.Money.Currency {
+			all = append(all, m)
+			continue
+		}
+		named = named || m.ID != ""
+		with.record(m, key, r.Cause, r.At)
+	}
+	if !named {
+		return movements
+	}
+	if sum := with.captures(key); sum != a.captures(key) {
+		all = append(all, MovementReport{Kind: MovementCapture, Money: Money{sum, a.Money.Currency}})
+	}
+	return all
+}
+
+// Capturing is the amount of the last capture operation that is open or done; 0 without one.
+func (a *Attempt) Capturing() (amount int64) {
+	for i := range a.Operations {
+		if o := &a.Operations[i]; o.Kind == OperationCapture && (o.Open() || o.State == fsm.OperationDone) {
+			amount = o.Amount
+		}
+	}
+	return amount
 }
 
 // CaptureBy is the capture of an idempotency key, nil without one.
@@ -75,16 +184,22 @@ func (a *Attempt) CaptureBy(key string) *Operation {
 }
 
 // endRest records the end of a hold whose final capture has an effect.
-func (a *Attempt) endRest(cause Cause, now time.Time) {
+func (a *Attempt) endRest(r Report, now time.Time) {
 	take := a.OpenTake()
-	if a.Capture != CaptureSeveral || !a.Succeeded() || take == nil || !take.Final || !a.Effected(take) {
+	if a.Capture != CaptureSeveral || !a.Succeeded() || take == nil || !take.Final || r.KeepsRest || !a.Effected(take) {
 		return
 	}
 	for i := range a.Payments {
-		if p := &a.Payments[i]; p.State == fsm.PaymentCaptured {
-			key := a.PaymentKey(p)
-			t := MovementReport{Kind: MovementRelease, Money: Money{0, a.Money.Currency}}
-			a.appendMovement(t, MovementTotal, key, a.restOf(key, a.Money.Currency), cause, now)
-		}
+		a.releaseRest(&a.Payments[i], r, now)
 	}
+}
+
+// releaseRest records that nothing is on hold any more of a payment that is captured in several parts.
+func (a *Attempt) releaseRest(p *Payment, r Report, now time.Time) {
+	if a.Capture != CaptureSeveral || p.State != fsm.PaymentCaptured {
+		return
+	}
+	key := a.PaymentKey(p)
+	t := MovementReport{Kind: MovementRelease, Money: Money{0, a.Money.Currency}, At: r.At}
+	a.appendMovement(t, MovementTotal, key, a.restOf(key, a.Money.Currency), r.Cause, now)
 }

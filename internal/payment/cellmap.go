@@ -41,7 +41,7 @@ func (m CellMap) Of(id OrderID) Cell {
 // Same reports whether two maps lead each order to the same cell.
 func (m CellMap) Same(other CellMap) bool { return maps.Equal(m, other) }
 
-// String lists the map, such as "eu- to cell 1, the rest to cell 0".
+// String lists the map, such as "eu- to cell 1, all other orders to cell 0".
 func (m CellMap) String() string {
 	var text strings.Builder
 	for _, prefix := range slices.Sorted(maps.Keys(m)) {
@@ -50,7 +50,7 @@ func (m CellMap) String() string {
 	if len(m) == 0 {
 		return "all orders to cell 0"
 	}
-	return text.String() + "the rest to cell 0"
+	return text.String() + "all other orders to cell 0"
 }
 
 // IDRange is the order ids from Low, with it, to High, without it, compared byte by byte.
@@ -100,7 +100,7 @@ func (e *CellMapError) Error() string { return e.Key + ": " + e.Problem + ". " +
 // OtherCell returns a CellMapError for the database of cell is, which the configuration has for cell want.
 func OtherCell(is, want Cell) *CellMapError {
 	return &CellMapError{
-		Key: "database_url", Problem: fmt.Sprintf("the database that the configuration has for cell %d is the database of cell %d", want, is),
-		Remedy: fmt.Sprintf("Correct the addresses; perhaps those of cells %d and %d are swapped, or both are the same", is, want),
+		Key: "database_url", Problem: fmt.Sprintf("the configured database of cell %d is the database of cell %d", want, is),
+		Remedy: fmt.Sprintf("Correct the addresses: perhaps the addresses of cells %d and %d are swapped or equal", is, want),
 	}
 }

@@ -35,6 +35,6 @@ func TestElsewhere(t *testing.T) {
 		}
 	}
 	require.Empty(t, payment.CellMap{}.Elsewhere(0))
-	require.Equal(t, "eu- to cell 1, uk: to cell 1, us_ to cell 2, z to cell 2, the rest to cell 0", m.String())
+	require.Equal(t, "eu- to cell 1, uk: to cell 1, us_ to cell 2, z to cell 2, all other orders to cell 0", m.String())
 	require.True(t, strings.HasPrefix(payment.OwnOrderPrefix, "ord"))
 }

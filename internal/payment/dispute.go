@@ -165,7 +165,7 @@ func (d Dispute) Finding(was Dispute) *Finding {
 	}
 	f := Finding{Kind: Disputed, About: AboutDispute, AboutID: stage + " " + d.ProviderDisputeID, Money: d.Money}
 	if !d.DueBy.IsZero() {
-		f.Text = "The cardholder disputes this payment. The provider takes an answer until " + d.DueBy.UTC().Format("2006-01-02 15:04 MST") + "."
+		f.Text = "The cardholder disputes this payment. The provider accepts a response until " + d.DueBy.UTC().Format("2006-01-02 15:04 MST") + "."
 	}
 	return &f
 }

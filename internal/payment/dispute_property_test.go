@@ -121,7 +121,7 @@ func TestDispute_finding(t *testing.T) {
 		}
 		require.Equal(t, &payment.Finding{
 			Kind: payment.Disputed, About: payment.AboutDispute, AboutID: want,
-			Text: "The cardholder disputes this payment. The provider takes an answer until 2026-03-31 23:59 UTC.",
+			Text: "The cardholder disputes this payment. The provider accepts a response until 2026-03-31 23:59 UTC.",
 		}, f)
 	}
 }

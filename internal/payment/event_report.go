@@ -20,7 +20,7 @@ func ReportOfEvent(e webhooks.Event, currency Currency) (Report, bool) {
 	}
 	switch e.Refuses {
 	case webhooks.CommandCapture:
-		r.Refusal = &RefusalReport{Kind: OperationCapture}
+		r.Refusal = &RefusalReport{Kind: OperationCapture, ProviderRef: e.MovementID, Reference: e.CaptureReference}
 	case webhooks.CommandCancel:
 		r.Refusal = &RefusalReport{Kind: OperationCancel}
 	}
@@ -31,6 +31,9 @@ func ReportOfEvent(e webhooks.Event, currency Currency) (Report, bool) {
 		r.Movements = MovementsOf(says, EventMoney(e))
 		for i := range r.Movements {
 			r.Movements[i].At = e.OccurredAt
+			if says == fsm.EventSucceeded && e.MovementID != "" {
+				r.Movements[i].ID, r.Movements[i].Part, r.Movements[i].Reference = e.MovementID, true, e.CaptureReference
+			}
 		}
 		if says == fsm.EventDisputed {
 			r.Disputed = EventMoney(e)

@@ -12,7 +12,7 @@ func StorableEvent(r ReceivedEvent) ReceivedEvent {
 	for _, part := range []*string{&e.Type, (*string)(&e.FailureCode), &e.ProviderCode} {
 		*part = StorableText(*part)
 	}
-	for _, name := range []*string{&e.ID, &e.DeliveryID, &e.ProviderPaymentID, &e.Container, &e.Payee, &e.MovementID, &e.RefundID, &e.RefundReference} {
+	for _, name := range []*string{&e.ID, &e.DeliveryID, &e.ProviderPaymentID, &e.Container, &e.Payee, &e.MovementID, &e.CaptureReference, &e.RefundID, &e.RefundReference} {
 		*name = StorableName(*name)
 	}
 	if e.Review != nil {

@@ -12,24 +12,24 @@ func ExplainDiscrepancy(k DiscrepancyKind) string {
 	if text := happened[k]; text != "" {
 		return text
 	}
-	return "Compare with the provider's dashboard."
+	return "Compare the payment with the provider's dashboard."
 }
 
 // happened has the first sentence that a person reads about a discrepancy of each kind.
 var happened = map[DiscrepancyKind]string{ //nolint:gochecknoglobals // a table
-	PaymentReversed:  "The provider took back money that had been paid. Find out why, and whether the goods have left.",
-	RefundReversed:   "A refund succeeded and was undone afterwards: the customer did not keep that money.",
+	PaymentReversed:  "The provider took back captured money. Find out why, and whether the goods have left.",
+	RefundReversed:   "A refund succeeded and was reversed later, so the customer does not have the money.",
 	Disputed:         "The cardholder disputes this payment.",
-	LateSuccess:      "Money came in after the payment had failed.",
+	LateSuccess:      "Money arrived after the payment had failed.",
 	DoubleSuccess:    "The order was paid twice, by two attempts.",
-	PaidAfterCancel:  "Money came in after the order was cancelled.",
-	AmountMismatch:   "The provider reports another amount than this payment is for. Compare with its dashboard before anything is delivered.",
-	CurrencyMismatch: "The provider reports another currency than this payment is for. Compare with its dashboard before anything is delivered.",
-	RefundExceeds:    "More was paid back than had been captured. Compare with the provider's dashboard.",
-	UnknownAtProvider: "Money is recorded here that the provider's books do not contain, and a lookup finds no such payment. " +
-		"Find the payment in its dashboard, of another account, too, and whether the goods have left.",
-	UnknownHere: "The provider's books contain a payment that is not recorded here. " +
-		"Find out in its dashboard what it was for, and deliver that, or refund it there.",
+	PaidAfterCancel:  "Money arrived after the order had been cancelled.",
+	AmountMismatch:   "The amount that the provider reports differs from this payment's amount. Compare the amounts in its dashboard before you deliver anything.",
+	CurrencyMismatch: "The currency that the provider reports differs from this payment's currency. Compare the currencies in its dashboard before you deliver anything.",
+	RefundExceeds:    "The refunds exceed the captures. Compare the amounts with the provider's dashboard.",
+	UnknownAtProvider: "paylatch has a payment that the provider's books do not contain and that a lookup does not find. Search for the " +
+		"payment in the dashboards of this account and your other accounts, and find out whether the goods have left.",
+	UnknownHere: "The provider's books contain a payment that paylatch does not have. Find the payment in its dashboard, and deliver the " +
+		"goods or refund it there.",
 }
 
 // Says is the text of a discrepancy as it is shown: its opening text and, while it is open, its current state.
@@ -56,7 +56,7 @@ func (d Discrepancy) now(c Circumstances) string {
 			return refundNow(c.Refund)
 		}
 		if d.asksForAttempt() && c.State.Final() && !c.MayHold {
-			return "The payment has " + string(c.State) + " since."
+			return "The payment has " + string(c.State) + " since then."
 		}
 	case LateSuccess, DoubleSuccess, PaidAfterCancel, RefundReversed, // money moves
 		AmountMismatch, CurrencyMismatch, PaymentReversed, RefundExceeds, EventChanged,
@@ -69,19 +69,19 @@ func (d Discrepancy) now(c Circumstances) string {
 func (d Discrepancy) moneyNow(c Circumstances) string {
 	switch {
 	case c.Refunding:
-		return "A refund of it is under way: see whether that succeeds, before anything else is refunded or delivered."
+		return "A refund of this money is under way. Wait for its result; until then refund and deliver nothing."
 	case c.State == "":
 		return ""
 	case c.Held <= 0:
-		return "This payment holds nothing of it any more."
+		return "This payment no longer holds this money."
 	case d.Kind == RefundReversed:
-		return "Refund again or another way."
-	case d.Kind == DoubleSuccess || c.Beside:
+		return "Refund the money again, or by another method."
+	case d.Kind == DoubleSuccess || c.Order == NeedsNothing:
 		return "Refund one of the two payments."
 	case d.Kind == PaidAfterCancel:
-		return "Refund it, or deliver in spite of the cancellation."
+		return "Refund the money, or deliver the goods although the order is cancelled."
 	}
-	return "Refund it, or deliver and resolve this as accepted."
+	return "Refund the money, or deliver the goods and resolve this case as accepted."
 }
 
 func disputeNow(s fsm.DisputeState) string {
@@ -91,18 +91,18 @@ func disputeNow(s fsm.DisputeState) string {
 	case fsm.DisputeLost, fsm.DisputeAccepted:
 		return "The dispute is over: it was lost."
 	case fsm.DisputeUnderReview:
-		return "The provider has an answer and is deciding."
+		return "The provider has your response and is deciding."
 	case fsm.DisputeWarning, fsm.DisputeOpen:
 	}
-	return "Answer the provider before its deadline."
+	return ""
 }
 
 func refundNow(s fsm.RefundState) string {
 	switch s {
 	case fsm.RefundSucceeded:
-		return "The refund has succeeded since."
+		return "The refund has succeeded since then."
 	case fsm.RefundFailed:
-		return "The refund has failed since, and its money can be refunded again."
+		return "The refund has failed since then, and the same amount can be refunded again."
 	case fsm.RefundPending:
 	}
 	return ""

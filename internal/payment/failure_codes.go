@@ -27,15 +27,15 @@ var failureCodes = []failureCode{ //nolint:gochecknoglobals // a table
 	{
 		code: webhooks.CodeAuthenticationFailed, payment: "The payment was not confirmed by the customer.", refund: rejected,
 		meaning: "The customer did not pass the bank's confirmation, such as 3-D Secure.",
-		next:    "Offer another try: the customer may confirm this time. If many fail so, check the page of the second step.",
+		next:    "Offer another try: the customer may confirm this time. If many fail this way, check your 3-D Secure page.",
 	},
 	{
-		code: webhooks.CodeExpired, payment: "The payment was not finished in time.", refund: "The refund was not finished in time. Nothing was paid back.",
+		code: webhooks.CodeExpired, payment: "The payment was not finished in time.", refund: "The refund was not finished in time. Nothing was refunded.",
 		meaning: "The customer did not finish the payment in time, or the hold ended before it was captured.",
 		next:    "Offer another try. If a hold ended, capture earlier.",
 	},
 	{
-		code: webhooks.CodeCanceled, payment: "The payment was cancelled. Nothing was charged.", refund: "The refund was cancelled. Nothing was paid back.",
+		code: webhooks.CodeCanceled, payment: "The payment was cancelled. Nothing was charged.", refund: "The refund was cancelled. Nothing was refunded.",
 		meaning: "The customer, the shop or the provider cancelled the payment before it was captured.",
 		next:    "Offer another try if the customer still wants the order.",
 	},
@@ -45,22 +45,22 @@ var failureCodes = []failureCode{ //nolint:gochecknoglobals // a table
 		next:    "Offer another payment method. Another try with the same card does not help. Do not tell the customer more than the message.",
 	},
 	{
-		code: "not_started", payment: "The payment could not be started. Nothing was charged.", refund: "The refund never reached the payment provider. Nothing was paid back.",
+		code: "not_started", payment: "The payment could not be started. Nothing was charged.", refund: "The refund never reached the payment provider. Nothing was refunded.",
 		meaning: "The provider was not reached, or has no payment that anybody could pay.",
 		next:    "Offer another try. If it happens again, the provider or the connection to it fails: try later, or another account.",
 	},
 	{
-		code: "not_paid", payment: "The payment was not made. Nothing was charged.", refund: "The refund was not made. Nothing was paid back.",
+		code: "not_paid", payment: "The payment was not made. Nothing was charged.", refund: "The refund was not made. Nothing was refunded.",
 		meaning: "The provider reports no payment, or a person found that none was made.",
 		next:    "Offer another try.",
 	},
 	{
-		code: "refunded", payment: "What was taken for the payment was given back.", refund: rejected,
+		code: "refunded", payment: "The captured money was refunded.", refund: rejected,
 		meaning: "A person found that the money of a pending payment had been given back at the provider.",
 		next:    "Offer another try if the customer still wants the order.",
 	},
 	{
-		code: "not_covered", payment: "The money had been taken back another way.", refund: "The refund was not sent: the money had been taken back another way. Nothing was paid back by it.",
+		code: "not_covered", payment: "A dispute or another refund had already taken the money.", refund: "The refund was not sent, because a dispute or another refund had already taken the money. This refund paid nothing back.",
 		meaning: "Only of a refund: its money was taken back another way, such as a chargeback, before the refund was sent.",
 		next:    "Nothing. The customer has the money.",
 	},

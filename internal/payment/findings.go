@@ -114,7 +114,7 @@ func otherCapture(before Attempt, recorded []Movement) []Finding {
 			money := m.Money
 			return []Finding{{
 				Kind: AmountMismatch, Money: &money, AboutID: money.String(),
-				Text: "The provider captured another amount than it was asked to. Compare with its dashboard, and put right what the customer pays.",
+				Text: "The captured amount differs from the requested amount. Compare the amounts in the provider's dashboard, and correct the difference with the customer.",
 			}}
 		}
 	}
@@ -136,7 +136,7 @@ func movementFinding(m Movement, total int64) []Finding {
 	case MovementCaptureReversal:
 		return []Finding{f}
 	case MovementChargeback:
-		f.Text = "A chargeback took back money that had been paid. If that is wrong, answer the provider before its deadline; find out whether the goods have left."
+		f.Text = "A chargeback took back captured money. If the chargeback is wrong, respond to the provider before its deadline. Find out whether the goods have left."
 		return []Finding{f}
 	case MovementAuthorization, MovementRelease, MovementCapture, MovementRefund, MovementRefundReversal, MovementChargebackReversal:
 	}
@@ -152,7 +152,7 @@ func secondPayment(before, after Attempt, p *Payment) []Finding {
 	if other == nil {
 		return nil
 	}
-	text := "The customer was charged twice for this order: by the payments " + other.ID + " and " + p.ID + ". "
+	text := "The customer was charged twice for this order, by the payments " + other.ID + " and " + p.ID + ". "
 	if other.Held() > 0 {
 		text += "Refund one of the two, here or in the provider's dashboard."
 	} else {

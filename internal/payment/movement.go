@@ -83,6 +83,11 @@ type MovementReport struct {
 	Counted, Reserve bool
 	// Person is set on a total that a person recorded; ID is then the discrepancy.
 	Person bool
+	// Part is set on a capture that a message reports alone: Money is that one's amount, and ID its name. It is a part of
+	// the total where a hold is captured in several parts, else the total; see Attempt.Fit.
+	Part bool
+	// Reference is our name of a capture, the key of its operation, as the provider carries it; empty if not stated.
+	Reference string
 }
 
 // Pays reports whether it authorizes or captures money.

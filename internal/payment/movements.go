@@ -28,11 +28,28 @@ func RefundLeftOf(a Attempt, p Payment, refunds []Refund) int64 {
 	return max(0, min(left, RefundLeft(a, refunds)))
 }
 
-// RefundedPayment is the payment of a refund: the named payment, else the first payment that holds the amount, else the acting
+// RefundLeftOfCapture is RefundLeft of one of several captures. A refund that names no capture counts for the payment alone.
+func RefundLeftOfCapture(a Attempt, m Movement, refunds []Refund) int64 {
+	left, p := m.Money.Minor, a.ofKey(m.Payment)
+	for _, r := range refunds {
+		if r.State != fsm.RefundFailed && r.ProviderPaymentID == m.ProviderID {
+			left -= r.Money.Minor
+		}
+	}
+	if p != nil {
+		left = min(left, RefundLeftOf(a, *p, refunds))
+	}
+	return max(0, min(left, RefundLeft(a, refunds)))
+}
+
+// RefundedPayment is the payment of a refund: the named payment, or that of the named capture, else the first payment that holds the amount, else the acting
 // payment; nil if the attempt has no payment.
 func RefundedPayment(a *Attempt, named string, minor int64) *Payment {
 	if p := a.Payment(named); named != "" && p != nil {
 		return p
+	}
+	if m, ok := a.CaptureNamed(named); ok {
+		return a.ofKey(m.Payment)
 	}
 	for i := range a.Payments {
 		if p := &a.Payments[i]; p.Held() > 0 && p.Held() >= minor {

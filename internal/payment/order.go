@@ -183,6 +183,12 @@ func (o Order) Underpaid(a Attempt) bool {
 	return a.Money != o.Money && (a.Money.Currency != o.Money.Currency || a.Held() < o.Money.Minor)
 }
 
+// NeedOf is what the order needs of the money of one of its attempts.
+func (o Order) NeedOf(a *Attempt) Need {
+	beside := slices.ContainsFunc(o.Attempts, func(other Attempt) bool { return other.ID != a.ID && other.HoldsMoney() })
+	return NeedOf(beside, o.Underpaid(*a))
+}
+
 // ResponseTo is the order in the response to a request that created it. A repeat of the creating request gets the order
 // as it was then. Another request gets the order as it is now.
 func (o Order) ResponseTo(req idempotency.Request) Order {

@@ -94,6 +94,8 @@ func (a *Attempt) Permit(op *Operation, o Order, can Capabilities, now time.Time
 		return a.permitSecond(op)
 	case op.Kind == OperationCancel:
 		return a.permitCancel(op, can)
+	case a.received(op, can):
+		return Ask
 	case a.State.Final() && (op.Kind != OperationCapture || a.Rest() == 0):
 		return Close
 	case op.Kind == OperationCheck:
@@ -127,11 +129,15 @@ func (a *Attempt) sendable(op *Operation, can Capabilities, now time.Time) bool 
 		}
 		return now.Sub(a.CreatedAt) < CompletionLife && (op.Sends == 0 || op.Age(now) < can.Resendable())
 	case OperationCapture:
-		window := ResendWindow
-		if a.Capture == CaptureSeveral && op.Sends > 0 {
-			window = can.Resendable()
+		switch {
+		case op.incomplete():
+			return false
+		case a.Capture != CaptureSeveral || op.Sends == 0:
+			return op.Age(now) < ResendWindow
+		case can.Resend == ResendUnfound: // the adapter looks for it first
+			return op.ProviderRef == "" && op.chargeable(can, op.Age(now))
 		}
-		return !op.incomplete() && op.Age(now) < window
+		return op.Age(now) < can.Resendable()
 	case OperationCancel, OperationRefund, OperationCheck:
 	}
 	return false

@@ -49,9 +49,9 @@ func AdvanceRefund(r *Refund, t RefundReport, cause Cause, undone bool, now time
 }
 
 const (
-	paidAfterFailed = "A refund that had failed here was paid back by the provider all the same: the customer has the money. " +
-		"Don't refund it again; if that was done already, get one of the two back."
-	paidOtherAmount = "The provider paid back another amount than it was asked for. Compare with its dashboard, and put right what the customer got."
+	paidAfterFailed = "The provider paid a refund that paylatch had recorded as failed, so the customer has the money. Don't refund it " +
+		"again. If you have already refunded it again, get one of the two refunds back."
+	paidOtherAmount = "The refunded amount differs from the requested amount. Compare the amounts in the provider's dashboard, and correct the difference with the customer."
 )
 
 // SupersedeRefund takes the name, and with it the money, from a refund that was wrongly attributed

@@ -2,6 +2,7 @@ package payment
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -27,8 +28,10 @@ type Report struct {
 	Event fsm.Event
 	// OfAttempt is set on a report about the attempt as a whole: it names no payment.
 	OfAttempt bool
-	// AcceptMore is set if the account takes more than the amount for a payment of it: a tip, a fee that the customer bears.
-	AcceptMore bool
+	// Excess is how the account takes more than the amount.
+	Excess Excess
+	// KeepsRest is set if no capture at the provider ends a hold: a cancel releases the rest of it.
+	KeepsRest bool
 	// PageOpen is set on a declined try if its customer, where on a page of the provider's, may try again there; see
 	// Attempt.TriesAgain.
 	PageOpen bool
@@ -62,6 +65,16 @@ type Report struct {
 	Cause Cause
 }
 
+// Excess is how a payment of more than the amount is taken: with a tip, or with a fee that the customer bears.
+type Excess int
+
+const (
+	// ExcessReviewed opens a discrepancy.
+	ExcessReviewed Excess = iota
+	// ExcessAccepted counts it as a payment of the amount.
+	ExcessAccepted
+)
+
 // HoldEnd is the set of holds that a failure ends.
 type HoldEnd string
 
@@ -94,7 +107,24 @@ type RefundReport struct {
 }
 
 // RefusalReport is a capture or a cancellation that the provider had accepted and does not carry out.
-type RefusalReport struct{ Kind OperationKind }
+type RefusalReport struct {
+	Kind OperationKind
+	// ProviderRef is the provider's id of the refused call, Reference is our name of it, the key of its operation. Either
+	// may be empty.
+	ProviderRef, Reference string
+}
+
+// Of reports whether the refusal is of an operation of the kind. It is, unless a name says otherwise.
+func (r RefusalReport) Of(o *Operation) bool {
+	switch {
+	case o == nil || o.Kind != r.Kind:
+		return false
+	case r.ProviderRef != "" && o.ProviderRef != "":
+		return r.ProviderRef == o.ProviderRef
+	}
+	ours := strings.HasPrefix(r.Reference, strings.TrimRight(o.Key(), "0123456789"))
+	return !ours || r.Reference == o.Key()
+}
 
 // CauseKind is the source of a report.
 type CauseKind string

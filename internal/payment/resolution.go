@@ -46,13 +46,35 @@ type Circumstances struct {
 	Taken bool
 	// Refunding is set if a refund of the attempt is pending.
 	Refunding bool
-	// Beside is set if another attempt of the order holds money.
-	Beside bool
-	// Underpaid is set if the order was amended since, and needs more than the attempt holds, or another currency.
-	Underpaid bool
+	// Order is what the order needs.
+	Order Need
 	// Refund is the state of the discrepancy's refund, Dispute the state of its dispute; empty without a named one.
 	Refund  fsm.RefundState
 	Dispute fsm.DisputeState
+}
+
+// Need is what an order needs of the money that one of its attempts holds.
+type Need int
+
+// The needs.
+const (
+	// NeedsHeld orders are paid by the money.
+	NeedsHeld Need = iota
+	// NeedsMore orders were amended since, and need more than the attempt holds, or another currency.
+	NeedsMore
+	// NeedsNothing orders have another attempt that holds money.
+	NeedsNothing
+)
+
+// NeedOf is the need of an order where another attempt holds money (beside), or the attempt holds too little.
+func NeedOf(beside, underpaid bool) Need {
+	switch {
+	case beside:
+		return NeedsNothing
+	case underpaid:
+		return NeedsMore
+	}
+	return NeedsHeld
 }
 
 // reviewStanding is the state of the money or of the attempt that a discrepancy leaves open.
@@ -84,57 +106,57 @@ const (
 // is open for it: nothing pending and no money goes unwatched.
 var possibilities = map[reviewStanding][]PossibleResolution{ //nolint:gochecknoglobals // a table
 	settled: {
-		{ResolvedAccepted, "it is as it should be, or explained", "Nothing moves."},
-		{ResolvedRefundedElsewhere, "money went back another way", "Nothing moves."},
+		{ResolvedAccepted, "everything is correct, or explained", "No money moves."},
+		{ResolvedRefundedElsewhere, "the money went back by another method", "No money moves."},
 	},
 	refundPending: {
-		{ResolvedPaid, "the refund is in the provider's dashboard", "The provider is asked first; then the refund becomes succeeded."},
-		{ResolvedNotPaid, "it was not paid back there and will not be", "The provider is asked first; then the refund becomes failed, and its money can be refunded again."},
+		{ResolvedPaid, "the refund is in the provider's dashboard", "paylatch first asks the provider. Then the refund becomes succeeded."},
+		{ResolvedNotPaid, "the provider did not make the refund and will not make it", "paylatch first asks the provider. Then the refund becomes failed, and the same amount can be refunded again."},
 	},
 	pendingUntaken: {
-		{ResolvedPaid, "the payment is in the provider's dashboard", "The provider is asked first; then the payment succeeds with what was taken, and the order is paid."},
-		{ResolvedNotPaid, "there is none, and there will be none", freesOrder},
+		{ResolvedPaid, "the payment is in the provider's dashboard", "paylatch first asks the provider. Then the payment succeeds with the captured amount, and the order is paid."},
+		{ResolvedNotPaid, "the provider has no payment and will not make one", freesOrder},
 	},
 	pendingReturned: {
-		{ResolvedPaid, "another payment of it is in the provider's dashboard", "The provider is asked first; then the payment succeeds with what was taken, and the order is paid."},
-		{ResolvedNotPaid, "what was taken went back, and there will be no other payment", freesOrder},
-		{ResolvedRefundedElsewhere, "what was taken went back in the provider's dashboard", freesOrder},
+		{ResolvedPaid, "another payment of this attempt is in the provider's dashboard", "paylatch first asks the provider. Then the payment succeeds with the captured amount, and the order is paid."},
+		{ResolvedNotPaid, "the captured money went back, and there will be no other payment", freesOrder},
+		{ResolvedRefundedElsewhere, "the captured money was refunded in the provider's dashboard", freesOrder},
 	},
 	pendingTaken: {
-		{ResolvedPaid, "the money is to be kept", "The provider is asked first; then the payment succeeds with what was taken, and the order is paid. What is too much can be refunded then."},
-		{ResolvedRefundedElsewhere, "it went back in the provider's dashboard", "The provider is asked first; then it is recorded as refunded, the payment fails, and the order can be paid again."},
+		{ResolvedPaid, "the shop keeps the money", "paylatch first asks the provider. Then the payment succeeds with the captured amount, and the order is paid. After that you can refund the excess."},
+		{ResolvedRefundedElsewhere, "the money was refunded in the provider's dashboard", "paylatch first asks the provider. Then the refund is recorded, the payment fails, and the order can be paid again."},
 	},
 	pendingForeign: {
-		{ResolvedPaid, "the money is to be kept", "The provider is asked first; then the payment succeeds with nothing in the order's currency, what was taken stands beside it, and the order is paid."},
-		{ResolvedRefundedElsewhere, "it went back, or was released, in the provider's dashboard", freesOrder},
+		{ResolvedPaid, "the shop keeps the money", "paylatch first asks the provider. Then the payment succeeds with 0 in the order's currency, the captured amount is recorded in its own currency, and the order is paid."},
+		{ResolvedRefundedElsewhere, "the money was refunded or released in the provider's dashboard", freesOrder},
 	},
 	late: {
-		{ResolvedAccepted, "the money is kept and the goods are delivered", "The order is paid by it."},
-		{ResolvedRefundedElsewhere, "it went back in the provider's dashboard", "The provider is asked first; then it is recorded as refunded. The order can be paid again, unless it was cancelled."},
+		{ResolvedAccepted, "the shop keeps the money and delivers the goods", "This money pays the order."},
+		{ResolvedRefundedElsewhere, "the money was refunded in the provider's dashboard", "paylatch first asks the provider. Then the refund is recorded. The order can be paid again, unless it was cancelled."},
 	},
 	lateBeside: {
-		{ResolvedRefundedElsewhere, "it went back in the provider's dashboard", "The provider is asked first; then it is recorded as refunded, and the other payment stays."},
+		{ResolvedRefundedElsewhere, "the money was refunded in the provider's dashboard", "paylatch first asks the provider. Then the refund is recorded, and the other payment does not change."},
 	},
 	lateUnderpaid: {
-		{ResolvedRefundedElsewhere, "it went back in the provider's dashboard", "The provider is asked first; then it is recorded as refunded. The order can be paid again, unless it was cancelled."},
+		{ResolvedRefundedElsewhere, "the money was refunded in the provider's dashboard", "paylatch first asks the provider. Then the refund is recorded. The order can be paid again, unless it was cancelled."},
 	},
 	mayHold: {
-		{ResolvedAccepted, "the hold was released in the provider's dashboard, or there is none", "The provider is asked first; then the order can be paid again."},
-		{ResolvedRefundedElsewhere, "what was held was taken and went back", "The provider is asked first; then the order can be paid again."},
+		{ResolvedAccepted, "the hold was released in the provider's dashboard, or there is no hold", "paylatch first asks the provider. Then the order can be paid again."},
+		{ResolvedRefundedElsewhere, "the held money was captured and refunded", "paylatch first asks the provider. Then the order can be paid again."},
 	},
 	refunding: nil,
 }
 
 // freesOrder is the effect of a resolution that ends a pending attempt without money.
-const freesOrder = "The provider is asked first; then the payment fails, and the order can be paid again."
+const freesOrder = "paylatch first asks the provider. Then the payment fails, and the order can be paid again."
 
 // beforehand has another remedy where a resolution is missing.
 var beforehand = map[reviewStanding]string{ //nolint:gochecknoglobals // a table
-	pendingTaken:  "What was taken can be refunded here first; then this can be resolved as not paid.",
-	late:          "Or refund it here, and resolve this as accepted once that has succeeded.",
-	lateBeside:    "Or refund one of the two payments here; once that has succeeded this can be resolved as accepted.",
-	lateUnderpaid: "The order was amended since, and this is less than it needs: refund it here, and resolve this as accepted once that has succeeded.",
-	refunding:     "A refund of it is under way: resolve this once it has ended.",
+	pendingTaken:  "You can first refund the captured money here, and then resolve this case as not paid.",
+	late:          "Or refund the money here, and resolve this case as accepted once the refund has succeeded.",
+	lateBeside:    "Or refund one of the two payments here, and resolve this case as accepted once the refund has succeeded.",
+	lateUnderpaid: "The order was amended later, and this money is less than its amount. Refund the money here, and resolve this case as accepted once the refund has succeeded.",
+	refunding:     "A refund of this money is under way. Resolve this case once the refund has ended.",
 }
 
 // Possible returns the resolutions that an open discrepancy takes.
@@ -157,14 +179,14 @@ func (d Discrepancy) possible(at reviewStanding) []PossibleResolution {
 
 // acceptedWhen is when a discrepancy of a kind, that leaves nothing open, is accepted.
 var acceptedWhen = map[DiscrepancyKind]string{ //nolint:gochecknoglobals // a table
-	PaymentReversed: "the loss is borne, the customer pays another way, or the money came back",
-	RefundReversed:  "the customer has the money all the same, or is not to have it",
-	Disputed:        "the provider was answered, or the dispute is over",
-	RefundExceeds:   "the customer keeps it, or the dashboard shows no more refunded than captured",
-	EventChanged:    "both contents were compared, and what is recorded is right",
-	UnmatchedEvent:  "it is not about a payment of this service",
-	UnreadableEvent: "what the events are about was looked up and put right",
-	UnknownHere:     "it is not about a payment of this service, or its goods are delivered",
+	PaymentReversed: "the shop bears the loss, the customer pays by another method, or the money came back",
+	RefundReversed:  "the customer has the money nevertheless, or should not get it",
+	Disputed:        "you responded to the provider, or the dispute is over",
+	RefundExceeds:   "the customer keeps the money, or the refunds in the dashboard don't exceed the captures",
+	EventChanged:    "you compared both versions of the event, and the recorded version is right",
+	UnmatchedEvent:  "the event is not about a payment of this service",
+	UnreadableEvent: "you looked up the events' payments and corrected them",
+	UnknownHere:     "the payment is not a payment of this service, or its goods are delivered",
 }
 
 // Beforehand is another remedy for the discrepancy; empty without one.
@@ -208,9 +230,9 @@ func (d Discrepancy) standing(c Circumstances) reviewStanding {
 		return settled
 	case c.Refunding && c.Held > 0 && !foreign:
 		return refunding
-	case c.State == fsm.Failed && c.Beside:
+	case c.State == fsm.Failed && c.Order == NeedsNothing:
 		return lateBeside
-	case c.State == fsm.Failed && c.Underpaid:
+	case c.State == fsm.Failed && c.Order == NeedsMore:
 		return lateUnderpaid
 	case c.State == fsm.Failed:
 		return late
@@ -255,12 +277,12 @@ func (d Discrepancy) Takes(r Resolution, c Circumstances) error {
 
 // instead describes the alternatives to a resolution that is not possible.
 func (d Discrepancy) instead(at reviewStanding) string {
-	parts := []string{"It would leave money, or what is pending, that nobody looks at any more."}
+	parts := []string{"This resolution would leave money, or something pending, without further checks."}
 	if at == settled {
-		parts = []string{"It does not fit what happened."}
+		parts = []string{"This resolution does not fit this case."}
 	}
 	for _, p := range d.possible(at) {
-		parts = append(parts, "Resolve it as "+p.Resolution.Words()+" if "+p.When+".")
+		parts = append(parts, "Resolve this case as "+p.Resolution.Words()+" if "+p.When+".")
 	}
 	if more := beforehand[at]; more != "" {
 		parts = append(parts, more)

@@ -85,7 +85,7 @@ func declinedReview(before, after Attempt) []Finding {
 	return []Finding{{
 		Kind: NeedsReview, About: AboutReviewDeclined, AboutID: cmp.Or(after.Review.ID, after.ProviderPaymentID),
 		Money: &Money{cmp.Or(after.Held(), after.OnHold()), after.Money.Currency},
-		Text: "The provider's review declined this payment, and its money is still there. Refund it, or cancel it if it is only held; " +
-			"see the reason in the provider's dashboard before anything is delivered.",
+		Text: "The provider's review declined this payment, and the provider still has its money. Refund the money, or cancel the payment " +
+			"if the money is only held. Read the reason in the provider's dashboard before you deliver anything.",
 	}}
 }

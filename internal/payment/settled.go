@@ -113,14 +113,14 @@ func returned(_ Discrepancy, e DiscrepancyEvidence) string {
 	if !e.rests() {
 		return ""
 	}
-	return "The payment holds nothing any more."
+	return "The payment no longer holds money."
 }
 
 func allRefunded(_ Discrepancy, e DiscrepancyEvidence) string {
 	if !e.refunded() {
 		return ""
 	}
-	return "All that was captured has been refunded: " + Money{Minor: e.Captured, Currency: e.Currency}.String() + "."
+	return "All captured money has been refunded: " + Money{Minor: e.Captured, Currency: e.Currency}.String() + "."
 }
 
 // mismatchSettled settles a partial capture that other captures have completed since. Otherwise it is allRefunded, if
@@ -130,7 +130,7 @@ func mismatchSettled(d Discrepancy, e DiscrepancyEvidence) string {
 	case !d.OfPayment(), d.Money == nil, d.Money.Currency != e.Currency, d.Money.Minor > e.Captured:
 		return ""
 	case d.Money.Minor < e.Amount && e.State == fsm.Succeeded && e.Captured == e.Amount:
-		return "The parts that were captured add up to the amount: " + Money{Minor: e.Captured, Currency: e.Currency}.String() + "."
+		return "The captured parts add up to the amount: " + Money{Minor: e.Captured, Currency: e.Currency}.String() + "."
 	}
 	return allRefunded(d, e)
 }
@@ -139,14 +139,14 @@ func foreignRefunded(d Discrepancy, e DiscrepancyEvidence) string {
 	if !d.OfPayment() || !e.ForeignCaptured || !e.State.Final() || e.Foreign || e.MayHold || e.Refunding || e.State == fsm.Failed && e.Held > 0 {
 		return ""
 	}
-	return "All that was captured in another currency has been refunded."
+	return "All money captured in another currency has been refunded."
 }
 
 func reviewCovered(_ Discrepancy, e DiscrepancyEvidence) string {
 	if e.Captured <= 0 || e.Refunded > e.Captured || e.Refunding {
 		return ""
 	}
-	return "No more is refunded than was captured: the provider has reported the rest since."
+	return "The refunds no longer exceed the captures: the provider has reported the missing captures since then."
 }
 
 // chargebackReturned is of a chargeback alone: of money that was reversed otherwise nothing shows that it came back.
@@ -154,7 +154,7 @@ func chargebackReturned(d Discrepancy, e DiscrepancyEvidence) string {
 	if !strings.HasPrefix(d.AboutID, string(MovementChargeback)+" ") || e.Disputed > 0 || e.Disputing || e.State != fsm.Succeeded || e.Held == 0 {
 		return ""
 	}
-	return "The provider has returned what the chargeback took."
+	return "The provider has returned the money of the chargeback."
 }
 
 // disputeOver settles a dispute with a name. The loss of a lost dispute has a discrepancy of its own.
@@ -163,7 +163,7 @@ func disputeOver(_ Discrepancy, e DiscrepancyEvidence) string {
 	case e.Dispute == fsm.DisputeWon && !e.Disputing && e.Disputed <= 0:
 		return "The dispute is over: it was won."
 	case (e.Dispute == fsm.DisputeLost || e.Dispute == fsm.DisputeAccepted) && e.Disputed > 0:
-		return "The dispute is over, and what it took is recorded: the entry about the chargeback is about that."
+		return "The dispute is over, and its chargeback is recorded. The case of the chargeback covers it."
 	}
 	return ""
 }
@@ -171,7 +171,7 @@ func disputeOver(_ Discrepancy, e DiscrepancyEvidence) string {
 // eventMatched is of an event with its id, or of unsigned notices of one payment.
 func eventMatched(d Discrepancy, e DiscrepancyEvidence) string {
 	if d.Event.ID == "" && e.Known {
-		return "The payment is known by now."
+		return "paylatch has the payment now."
 	}
 	return eventApplied(d, e)
 }
@@ -180,21 +180,21 @@ func eventApplied(d Discrepancy, e DiscrepancyEvidence) string {
 	if d.Event.ID == "" || !slices.Contains([]fsm.Verdict{fsm.Applied, fsm.Repeat, fsm.Stale}, e.Verdict) {
 		return ""
 	}
-	return "The webhook has been applied since."
+	return "The webhook has been applied since then."
 }
 
 func eventsRead(_ Discrepancy, e DiscrepancyEvidence) string {
 	if !e.AllRead {
 		return ""
 	}
-	return "All of the events have been read since."
+	return "All the events have been read since then."
 }
 
 func inBooks(d Discrepancy, e DiscrepancyEvidence) string {
 	if d.Kind == NeedsReview && d.AboutID != "lookup" || !e.InBooks {
 		return ""
 	}
-	return "The provider's books contain the payment by now."
+	return "The provider's books contain the payment now."
 }
 
 func outcomeKnown(_ Discrepancy, e DiscrepancyEvidence) string {
@@ -202,7 +202,7 @@ func outcomeKnown(_ Discrepancy, e DiscrepancyEvidence) string {
 	case e.State == fsm.Succeeded && e.Captured > 0:
 		return "The outcome is known: the payment succeeded."
 	case e.State == fsm.Failed && e.rests():
-		return "The outcome is known: the payment failed, and nothing of it is held."
+		return "The outcome is known: the payment failed, and no money is held for it."
 	}
 	return ""
 }
@@ -212,7 +212,7 @@ func refundOver(_ Discrepancy, e DiscrepancyEvidence) string {
 	case fsm.RefundSucceeded:
 		return "The refund has succeeded."
 	case fsm.RefundFailed:
-		return "The refund has failed; its money can be refunded again."
+		return "The refund has failed; the same amount can be refunded again."
 	case fsm.RefundPending:
 	}
 	return ""
@@ -222,7 +222,7 @@ func released(_ Discrepancy, e DiscrepancyEvidence) string {
 	if e.State != fsm.Failed || !e.rests() {
 		return ""
 	}
-	return "The payment failed, and nothing of it is held."
+	return "The payment failed, and no money is held for it."
 }
 
 func captured(d Discrepancy, e DiscrepancyEvidence) string {

@@ -138,22 +138,22 @@ func TestAuditCantBeEmptied(t *testing.T) {
 			position int64
 			text     string
 		}{
-			"UPDATE staff_audit SET reason = 'x' WHERE position = 3":                                 {3, "it was changed"},
-			"UPDATE staff_audit SET at = at + interval '1 microsecond' WHERE position = 2":           {2, "it was changed"},
-			"UPDATE staff_audit SET roles = '{admin}' WHERE position = 2":                            {2, "it was changed"},
-			"UPDATE staff_audit SET order_id = NULL WHERE position = 2":                              {2, "it was changed"},
-			`UPDATE staff_audit SET detail = '{"a": 1}' WHERE position = 2`:                          {2, "it was changed"},
-			`UPDATE staff_audit SET target = 'ü, 3:', reason = 'x' WHERE position = 2`:               {2, "it was changed"},
-			"DELETE FROM staff_audit WHERE position = 2":                                             {2, "entry 2 is missing, the next is 3"},
+			"UPDATE staff_audit SET reason = 'x' WHERE position = 3":                                 {3, "the entry was changed"},
+			"UPDATE staff_audit SET at = at + interval '1 microsecond' WHERE position = 2":           {2, "the entry was changed"},
+			"UPDATE staff_audit SET roles = '{admin}' WHERE position = 2":                            {2, "the entry was changed"},
+			"UPDATE staff_audit SET order_id = NULL WHERE position = 2":                              {2, "the entry was changed"},
+			`UPDATE staff_audit SET detail = '{"a": 1}' WHERE position = 2`:                          {2, "the entry was changed"},
+			`UPDATE staff_audit SET target = 'ü, 3:', reason = 'x' WHERE position = 2`:               {2, "the entry was changed"},
+			"DELETE FROM staff_audit WHERE position = 2":                                             {2, "entry 2 is missing"},
 			"DELETE FROM staff_audit WHERE position = 1":                                             {1, "entry 1 is missing"},
-			"DELETE FROM staff_audit WHERE position > 40":                                            {41, "the log ends with entry 40, and once had 44"},
-			"DELETE FROM staff_audit":                                                                {1, "the log ends with entry 0, and once had 44"},
-			"UPDATE staff_audit SET hash = decode(repeat('11', 32), 'hex') WHERE position = 2":       {2, "it was changed"},
-			"UPDATE staff_audit e SET actor = 'x', hash = audit_hash(e) WHERE position = 2":          {2, "it was changed"},
-			"UPDATE staff_audit e SET previous = decode(repeat('11', 32), 'hex') WHERE position = 2": {2, "it does not follow"},
+			"DELETE FROM staff_audit WHERE position > 40":                                            {41, "the log ends with entry 40, but it had 44 entries"},
+			"DELETE FROM staff_audit":                                                                {1, "the log ends with entry 0, but it had 44 entries"},
+			"UPDATE staff_audit SET hash = decode(repeat('11', 32), 'hex') WHERE position = 2":       {2, "the entry was changed"},
+			"UPDATE staff_audit e SET actor = 'x', hash = audit_hash(e) WHERE position = 2":          {2, "the entry was changed"},
+			"UPDATE staff_audit e SET previous = decode(repeat('11', 32), 'hex') WHERE position = 2": {2, "does not follow"},
 			"DO $$ DECLARE e staff_audit; p bytea := decode(repeat('00', 32), 'hex'); BEGIN FOR e IN SELECT * FROM staff_audit ORDER BY position LOOP " +
 				"e.actor := 'x'; e.previous := p; p := audit_hash(e); UPDATE staff_audit SET actor = 'x', previous = e.previous, hash = p WHERE position = e.position; " +
-				"END LOOP; END $$": {44, "the log was written anew"},
+				"END LOOP; END $$": {44, "the log was rewritten"},
 		} {
 			require.NoError(t, run(admin, "CREATE TABLE kept AS SELECT * FROM staff_audit; ALTER TABLE staff_audit DISABLE TRIGGER ALL"))
 			require.NoError(t, run(admin, tamper), tamper)

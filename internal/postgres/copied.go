@@ -21,8 +21,8 @@ func behind(l finder.Lookup) (at time.Time, id string) {
 
 // span is the creation time of the searched objects.
 func span(l finder.Lookup) (from, to time.Time) {
-	if l.Day != nil {
-		return l.Day.From(), l.Day.To()
+	if l.Days != nil {
+		return l.Days.From(), l.Days.To()
 	}
 	return time.Time{}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 }
@@ -45,8 +45,8 @@ const (
 func searchDays(l finder.Lookup) (texts []string) {
 	at, _ := behind(l)
 	first, last := l.Now.AddDate(0, 0, -pastDays), l.Now.AddDate(0, 0, 1)
-	if l.Day != nil {
-		first, last = l.Day.From(), l.Day.To()
+	if l.Days != nil {
+		first, last = l.Days.From(), l.Days.To()
 	}
 	if at.Before(last) {
 		last = at
@@ -60,14 +60,18 @@ func searchDays(l finder.Lookup) (texts []string) {
 func amountsParams(l finder.Lookup) *dbsqlc.SearchAmountsParams {
 	from, to := span(l)
 	at, id := behind(l)
+	wanted := finder.AnyAmount()
+	if l.Amount != nil {
+		wanted = *l.Amount
+	}
 	p := &dbsqlc.SearchAmountsParams{
-		Days: searchDays(l), WithoutDigits: finder.WithoutDigits(), WithThree: finder.WithThreeDigits(), Currencies: l.Amount.Currencies, LastFour: l.LastFour,
+		Days: searchDays(l), WithoutDigits: finder.WithoutDigits(), WithThree: finder.WithThreeDigits(), Currencies: wanted.Currencies, LastFour: l.LastFour,
 		BeforeAt: at, BeforeID: id, CreatedFrom: from, CreatedTo: to, Most: int32(l.Most), //nolint:gosec // a page
 	}
 	if p.Currencies == nil {
 		p.Currencies = []string{}
 	}
-	for _, r := range l.Amount.Ranges {
+	for _, r := range wanted.Ranges {
 		p.Lows, p.Highs, p.Digits = append(p.Lows, r.Low), append(p.Highs, r.High), append(p.Digits, int32(r.Digits)) //nolint:gosec // at most 3
 	}
 	return p
@@ -88,6 +92,18 @@ func (s *FinderStore) amounts(ctx context.Context, db dbsqlc.DBTX, l finder.Look
 		}
 	}
 	return hits, nil
+}
+
+// days finds the payments of some days.
+func (s *FinderStore) days(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([]finder.Hit, error) {
+	from, to := span(l)
+	at, id := behind(l)
+	rows, err := s.q.SearchDays(ctx, db, &dbsqlc.SearchDaysParams{CreatedFrom: from, CreatedTo: to, BeforeAt: at, BeforeID: id, Most: int32(l.Most)}) //nolint:gosec // a page
+	hits := make([]finder.Hit, len(rows))
+	for i, r := range rows {
+		hits[i] = attemptHit(r.AttemptID, r.OrderID, r.CreatedAt, "day")
+	}
+	return hits, err
 }
 
 func (s *FinderStore) cards(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([]finder.Hit, error) {

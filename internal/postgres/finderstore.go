@@ -56,6 +56,8 @@ func (s *FinderStore) Find(ctx context.Context, l finder.Lookup) (hits []finder.
 			parts = append(parts, s.amounts)
 		case l.LastFour != "":
 			parts = append(parts, s.cards)
+		case l.Days != nil:
+			parts = append(parts, s.days)
 		}
 		if len(l.Words) > 0 {
 			parts = append(parts, s.words)

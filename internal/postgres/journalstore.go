@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/backoffice/finder"
 	"github.com/paylatch/paylatch/internal/ledger/journal"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
@@ -132,7 +133,7 @@ func payoutsWithSums(rows []*dbsqlc.JournalPayoutsRow, settled []*dbsqlc.Payouts
 
 // Sums implements journal.Store.
 func (s *JournalStore) Sums(ctx context.Context, day time.Time) (list []journal.Sum, err error) {
-	from, to := day, day.AddDate(0, 0, 1)
+	from, to := day, finder.StartOfDay(day, 1)
 	err = s.lists.planned(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		moved, err := s.lists.q.MonthMovements(ctx, tx, &dbsqlc.MonthMovementsParams{FromAt: from, ToAt: to})
 		if err != nil {

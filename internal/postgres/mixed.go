@@ -20,7 +20,7 @@ const (
 	foundOften     = 5
 )
 
-// amountsAndWords finds payments with an amount whose orders have words, in the way that reads the fewest rows. Frequent
+// amountsAndWords finds payments with an amount, or of some days, for orders that have words, in the way that reads the fewest rows. Frequent
 // words are found among the newest payments with the amount. For rare words all their orders are read. A text with a
 // digit or an @ counts as rare.
 func (s *FinderStore) amountsAndWords(ctx context.Context, db dbsqlc.DBTX, l finder.Lookup) ([]finder.Hit, error) {
@@ -57,9 +57,13 @@ type mixed struct {
 	from finder.Lookup
 }
 
-// next looks at the next payments with the amount, newest first. It is done if there is a page of hits, or no further payment.
+// next looks at the next payments with the amount, or of the days, newest first. It is done if there is a page of hits, or no further payment.
 func (m *mixed) next(ctx context.Context) (done bool, err error) {
-	paid, err := m.amounts(ctx, m.db, m.from)
+	read := m.amounts
+	if m.l.Amount == nil {
+		read = m.days
+	}
+	paid, err := read(ctx, m.db, m.from)
 	if err != nil || len(paid) == 0 {
 		return true, err
 	}
@@ -79,7 +83,7 @@ func (m *mixed) next(ctx context.Context) (done bool, err error) {
 	}
 	for _, h := range paid {
 		if have[h.OrderID] && len(m.hits) < m.l.Most {
-			h.Matched = both
+			h.Matched = m.matched()
 			m.hits = append(m.hits, h)
 		}
 	}
@@ -91,8 +95,13 @@ func (m *mixed) next(ctx context.Context) (done bool, err error) {
 	return done, nil
 }
 
-// both is the kind of match that hits have.
-const both = "amount_and_words"
+// matched is the kind of match that hits have.
+func (m *mixed) matched() string {
+	if m.l.Amount == nil {
+		return "day_and_words"
+	}
+	return "amount_and_words"
+}
 
 // few is whole if no more than a few orders have the words.
 func (m *mixed) few(ctx context.Context) (hits []finder.Hit, whole bool, err error) {
@@ -106,7 +115,7 @@ func (m *mixed) few(ctx context.Context) (hits []finder.Hit, whole bool, err err
 		LastFour: a.LastFour, BeforeAt: a.BeforeAt, BeforeID: a.BeforeID, CreatedFrom: a.CreatedFrom, CreatedTo: a.CreatedTo, Most: a.Most,
 	})
 	for _, r := range rows {
-		hits = append(hits, attemptHit(r.AttemptID, r.OrderID, r.CreatedAt, both))
+		hits = append(hits, attemptHit(r.AttemptID, r.OrderID, r.CreatedAt, m.matched()))
 	}
 	return hits, true, err
 }

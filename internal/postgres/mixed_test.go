@@ -35,7 +35,7 @@ func TestFind_amount_with_words_pages(t *testing.T) {
 	_, err = conn.Exec(t.Context(), "VACUUM ANALYZE")
 	require.NoError(t, err)
 	desk := finderSearching(t, url)
-	for text, want := range map[string]int{"12.50 EUR umbrella": 300, "parasol 12.50": 60, "12.50 EUR u": 1200, "12.50 EUR umbrella parasol": 0} {
+	for text, want := range map[string]int{"12.50 EUR umbrella": 300, "parasol 12.50": 60, "12.50 EUR u": 1200, "12.50 EUR umbrella parasol": 0, "parasol last 7 days": 60} {
 		seen, cursor, before := map[string]bool{}, "", time.Now().Add(time.Hour)
 		for {
 			page, err := desk.Search(t.Context(), finderClerk, finder.Query{Text: text, Cursor: cursor, Limit: "70"})

@@ -58,7 +58,7 @@ func (t *txn) OrderInsert(ctx context.Context, o payment.Order) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	var rows int64
+	var inserted []string
 	var maps []*dbsqlc.CellMapsOpenRow
 	err = t.Pipeline(ctx, func(db pipeline.DB) error {
 		return t.q.CellMapShare(ctx, db)
@@ -66,22 +66,22 @@ func (t *txn) OrderInsert(ctx context.Context, o payment.Order) (bool, error) {
 		maps, err = t.q.CellMapsOpen(ctx, db)
 		return err
 	}, func(db pipeline.DB) (err error) {
-		rows, err = t.q.OrderInsert(ctx, db, p)
+		inserted, err = t.q.OrderInsert(ctx, db, p)
 		return err
 	})
-	if err == nil && rows == 1 {
+	if err == nil && len(inserted) == 1 {
 		err = leadsHere(maps, o.ID)
 	}
 	if err != nil {
 		return false, fmt.Errorf("insert order %s: %w", o.ID, err)
 	}
-	if rows == 1 {
+	if len(inserted) == 1 {
 		t.witness(watermark.Commit{Kind: watermark.CommitOrder, Order: string(o.ID), At: o.CreatedAt})
 	}
-	if rows == 1 && o.Detailed {
+	if len(inserted) == 1 && o.Detailed {
 		err = t.keepDetails(ctx, orderDetailsParams(o))
 	}
-	return rows == 1, err
+	return len(inserted) == 1, err
 }
 
 // OrderByRequest implements commands.Tx.

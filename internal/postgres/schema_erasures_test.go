@@ -1,12 +1,20 @@
 package postgres_test
 
-import "strings"
+import (
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/internal/dev/testdb"
+)
 
 // erasurePromises are about the erasure of customers: the role that may erase, and the data that stays unchanged.
 func erasurePromises() []promise {
 	const (
 		given   = `INSERT INTO erasures VALUES ('erased-00000000000000000000000a', '\x01', now(), NULL); INSERT INTO erased_requests VALUES (sha256('a'))`
-		erasing = failed + `; SELECT set_config('paylatch.erasing', 'on', true)`
+		erasing = failed + `; INSERT INTO lifted_guards VALUES ('erasing')`
 		rename  = `UPDATE orders SET user_id = 'erased-00000000000000000000000a'`
 	)
 	attempts := strings.Replace(rename, "orders", "payment_attempts", 1)
@@ -34,7 +42,7 @@ func erasurePromises() []promise {
 		},
 		{
 			name: "a name goes by an erasure alone", given: failed, breaks: rename,
-			code: violated, constraint: "orders_terms_fixed", allowed: `SELECT set_config('paylatch.erasing', 'on', true); ` + rename,
+			code: violated, constraint: "orders_terms_fixed", allowed: `INSERT INTO lifted_guards VALUES ('erasing'); ` + rename,
 		},
 		{
 			name: "an erasure gives no other name", given: erasing, breaks: `UPDATE orders SET user_id = 'u2'`,
@@ -49,7 +57,7 @@ func erasurePromises() []promise {
 			code: violated, constraint: "attempts_terms_fixed", allowed: attempts,
 		},
 		{
-			name: "an attempt under way keeps the name", given: `SELECT set_config('paylatch.erasing', 'on', true)`, breaks: attempts,
+			name: "an attempt under way keeps the name", given: `INSERT INTO lifted_guards VALUES ('erasing')`, breaks: attempts,
 			code: violated, constraint: "attempts_terms_fixed", allowed: failed + `; ` + attempts,
 		},
 		{
@@ -71,11 +79,33 @@ func erasurePromises() []promise {
 		{
 			name: "presses go by their age alone", breaks: `DELETE FROM attempt_log`,
 			code: violated, constraint: "attempt_log_append_only",
-			allowed: `SELECT set_config('paylatch.purging', 'on', true); DELETE FROM attempt_log`,
+			allowed: `INSERT INTO lifted_guards VALUES ('purging'); DELETE FROM attempt_log`,
 		},
 		{
-			name: "a purge leaves the log of an attempt", given: `SELECT set_config('paylatch.purging', 'on', true)`, breaks: `DELETE FROM attempt_transitions`,
+			name: "a guard is lifted once", given: `INSERT INTO lifted_guards VALUES ('erasing')`, breaks: `INSERT INTO lifted_guards VALUES ('erasing')`,
+			code: unique, constraint: "lifted_guards_pkey", allowed: `INSERT INTO lifted_guards VALUES ('purging')`,
+		},
+		{
+			name: "a guard that is lifted is known", breaks: `INSERT INTO lifted_guards VALUES ('all')`,
+			code: check, constraint: "lifted_guards_known", allowed: `INSERT INTO lifted_guards VALUES ('erasing')`,
+		},
+		{
+			name: "a purge leaves the log of an attempt", given: `INSERT INTO lifted_guards VALUES ('purging')`, breaks: `DELETE FROM attempt_transitions`,
 			code: violated, constraint: "attempt_transitions_append_only", allowed: `DELETE FROM attempt_log`,
 		},
 	}
+}
+
+// A row of lifted_guards counts only in the transaction that wrote it.
+func TestGuardIsLiftedForOneTransaction(t *testing.T) {
+	t.Parallel()
+	c := testdb.Connect(t, testdb.New(t))
+	_, err := c.Exec(t.Context(), "INSERT INTO lifted_guards VALUES ('purging')")
+	require.NoError(t, err)
+	_, err = c.Exec(t.Context(), "DELETE FROM staff_audit")
+	var refused *pgconn.PgError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, "staff_audit_append_only", refused.ConstraintName)
+	_, err = c.Exec(t.Context(), "INSERT INTO lifted_guards VALUES ('purging'); DELETE FROM staff_audit")
+	require.NoError(t, err, "in one transaction")
 }

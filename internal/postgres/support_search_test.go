@@ -40,6 +40,8 @@ func sought(t *testing.T) (*finder.Service, *pgx.Conn, payment.Attempt) {
 				status, amount, currency, created_at, updated_at)
 			SELECT order_id, '01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b', attempt_id, 'service', 'refund-key', '\x01', 'acc', 're_5', 'pending', 10, 'EUR', now(), now()
 			FROM payment_attempts WHERE order_id = 'A-1'`,
+		`INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_dispute_id, status, version, opened_at, updated_at)
+			SELECT order_id, '01980d3f-1a10-7b55-8f0a-5d6c1e2f3a4b', attempt_id, 'acc', 'dp_6', 'open', 1, now(), now() FROM payment_attempts WHERE order_id = 'A-1'`,
 		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id, verdict, received_at)
 			SELECT '01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b', 'acc', 'evt_9', false, 'paid', 'succeeded', '\x01', '{}', '{ch_31}', order_id, attempt_id, 'applied', now()
 			FROM payment_attempts WHERE order_id = 'A-1'`,
@@ -75,27 +77,33 @@ func TestSearchFindsWhateverCanBeQuoted(t *testing.T) {
 		return found
 	}
 	for text, want := range map[string][]string{
-		"A-1":                                 {"attempt by order_id", "attempt by order_id", "order by order_id", "order by order_id"},
-		"A-10":                                {"attempt by order_id", "order by order_id"},
-		"u1":                                  {"attempt by user_id", "attempt by user_id", "order by user_id", "order by user_id"},
-		"u":                                   {"attempt by user_id", "attempt by user_id", "order by user_id", "order by user_id"},
-		id:                                    {"attempt by payment_attempt_id"},
-		"  " + id:                             {"attempt by payment_attempt_id"},
-		id[:30]:                               {"attempt by payment_attempt_id"},
-		"pay-0000":                            {"attempt by client_request_id", "attempt by client_request_id"},
-		"ch_31":                               {"attempt by provider_payment_id"},
-		"ch_3":                                {"attempt by provider_payment_id"},
-		"cs_7":                                {"attempt by reference"},
-		"re_5":                                {"refund by provider_refund_id"},
-		"re_":                                 {"refund by provider_refund_id"},
-		"refund-k":                            {"refund by client_request_id"},
-		"evt_9":                               {"event by provider_event_id"},
-		"evt_":                                {"event by provider_event_id", "event by provider_event_id"},
-		"ch_404":                              {"event by reference"},
-		"evt_lost" + strings.Repeat("x", 504): {"event by provider_event_id"},
-		"01980d3e-":                           {"event by event_id", "event by event_id", "refund by refund_id"},
-		"01980D":                              {"event by event_id", "event by event_id", "refund by refund_id"},
-		"01980":                               nil,
+		"A-1":                                  {"attempt by order_id", "attempt by order_id", "order by order_id", "order by order_id"},
+		"A-10":                                 {"attempt by order_id", "order by order_id"},
+		"u1":                                   {"attempt by user_id", "attempt by user_id", "order by user_id", "order by user_id"},
+		"u":                                    {"attempt by user_id", "attempt by user_id", "order by user_id", "order by user_id"},
+		id:                                     {"attempt by payment_attempt_id"},
+		"  " + id:                              {"attempt by payment_attempt_id"},
+		id[:30]:                                {"attempt by payment_attempt_id"},
+		"pay-0000":                             {"attempt by client_request_id", "attempt by client_request_id"},
+		"ch_31":                                {"attempt by provider_payment_id"},
+		"ch_3":                                 {"attempt by provider_payment_id"},
+		"cs_7":                                 {"attempt by reference"},
+		"re_5":                                 {"refund by provider_refund_id"},
+		"re_":                                  {"refund by provider_refund_id"},
+		"refund-k":                             {"refund by client_request_id"},
+		"refund-key":                           {"refund by client_request_id"},
+		"01980d3e-9a10-7b55-8f0a-5d6c1e2f3a4b": {"refund by refund_id"},
+		"dp_6":                                 {"attempt by provider_dispute_id"},
+		"dp_":                                  {"attempt by provider_dispute_id"},
+		"01980d3f-1a10-7b55-8f0a-5d6c1e2f3a4b": {"attempt by dispute_id"},
+		"01980d3e-8c11-7d02-a1b5-0c9d8e7f6a5b": {"event by event_id"},
+		"evt_9":                                {"event by provider_event_id"},
+		"evt_":                                 {"event by provider_event_id", "event by provider_event_id"},
+		"ch_404":                               {"event by reference"},
+		"evt_lost" + strings.Repeat("x", 504):  {"event by provider_event_id"},
+		"01980d3e-":                            {"event by event_id", "event by event_id", "refund by refund_id"},
+		"01980D":                               {"attempt by dispute_id", "event by event_id", "event by event_id", "refund by refund_id"},
+		"01980":                                nil,
 		strings.ReplaceAll(id, "-", "") + "-capture-0": {"attempt by payment_attempt_id"},
 		strings.ToUpper(id):                            {"attempt by payment_attempt_id"},
 		"nothing":                                      nil,
@@ -117,7 +125,7 @@ func TestSearchFindsWhateverCanBeQuoted(t *testing.T) {
 		Type: "attempt", ID: id, OrderID: "A-1", AttemptID: &a.ID, User: "u1", Money: &payment.Money{Minor: 1000, Currency: "EUR"}, Status: "pending",
 		Matched: "payment_attempt_id", At: noon,
 	}, first)
-	require.Equal(t, 31, testdb.One[int](t, conn, `SELECT count(*) FROM staff_audit WHERE actor = 'ann' AND action = 'search.view'`))
+	require.Equal(t, 37, testdb.One[int](t, conn, `SELECT count(*) FROM staff_audit WHERE actor = 'ann' AND action = 'search.view'`))
 }
 
 func TestSearchRefuses(t *testing.T) {
@@ -185,7 +193,7 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 		ask     func(ctx context.Context, db dbsqlc.DBTX) error
 	}{
 		"search": {`orders_by_text orders_by_user log_by_key references_by_text attempts_by_id attempts_one_per_request
-			refunds_by_id refunds_by_provider_id refunds_by_request events_by_id events_one_per_id events_unsettled_by_reference`, search},
+			refunds_by_id refunds_by_provider_id refunds_by_request disputes_by_id disputes_by_provider_id events_by_id events_one_per_id events_unsettled_by_reference`, search},
 		"spellings": {"search_orders_by_word orders_pkey", func(ctx context.Context, db dbsqlc.DBTX) error {
 			_, err := q.SearchSpellings(ctx, db, []string{"=o5000", "@o5000"})
 			return err
@@ -207,6 +215,10 @@ func TestSupportQueriesUseTheirIndexes(t *testing.T) {
 				Lows: []int64{1000, 10}, Highs: []int64{1000, 10}, Digits: []int32{2, 0}, Days: []string{time.Now().Format(time.DateOnly), "2026-01-01"},
 				WithoutDigits: []string{"JPY"}, WithThree: []string{"KWD"}, Currencies: []string{"EUR"}, BeforeAt: time.Now(), CreatedTo: time.Now(), Most: 26,
 			})
+			return err
+		}},
+		"days": {"attempts_by_time", func(ctx context.Context, db dbsqlc.DBTX) error {
+			_, err := q.SearchDays(ctx, db, &dbsqlc.SearchDaysParams{CreatedFrom: time.Now().Add(-3 * time.Hour), CreatedTo: time.Now(), BeforeAt: time.Now(), BeforeID: "x", Most: 26})
 			return err
 		}},
 		"details": {"orders_pkey payment_attempts_pkey refunds_by_id events_by_id", func(ctx context.Context, db dbsqlc.DBTX) error {
@@ -326,6 +338,8 @@ func fillLarge(t *testing.T, conn *pgx.Conn) {
 		`INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, provider_refund_id,
 				status, amount, currency, created_at, updated_at, finalized_at)
 			SELECT 'o' || i, ` + id + `, ` + id + `, 'service', 'f' || i, '\x01', 'acc', 're-' || i, 'failed', 10, 'EUR', ` + at + `, now(), now()` + some,
+		`INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_dispute_id, status, version, opened_at, updated_at)
+			SELECT 'o' || i, ` + id + `, ` + id + `, 'acc', 'dp-' || i, 'open', 1, ` + at + `, now()` + some,
 		`INSERT INTO provider_events (event_id, account, provider_event_id, id_derived, event_type, kind, digest, news, refs, order_id, attempt_id,
 				verdict, received_at)
 			SELECT ` + id + `, 'acc', 'evt-' || i, false, 't', 'succeeded', '\x01', '{}', ARRAY['pp-' || i], 'o' || i, ` + id + `,

@@ -113,8 +113,8 @@ func (s *WorklistStore) evidence(ctx context.Context, db dbsqlc.DBTX, ids ...uui
 
 func circumstances(row *dbsqlc.WorklistFactsRow) payment.Circumstances {
 	c := payment.Circumstances{
-		Held: row.Held, Taken: row.Taken, Foreign: row.ForeignHeld, MayHold: row.MayHold, Refunding: row.Refunding, Beside: row.Beside, Underpaid: row.Underpaid, Refund: fsm.RefundState(row.Refund),
-		Dispute: fsm.DisputeState(row.Dispute),
+		Held: row.Held, Taken: row.Taken, Foreign: row.ForeignHeld, MayHold: row.MayHold, Refunding: row.Refunding,
+		Order: payment.NeedOf(row.Beside, row.Underpaid), Refund: fsm.RefundState(row.Refund), Dispute: fsm.DisputeState(row.Dispute),
 	}
 	if row.HasAttempt {
 		c.State = stateOfRow(dbsqlc.AttemptStatus(row.Status), dbsqlc.AttemptStage(row.Stage))

@@ -122,6 +122,13 @@ func (s *WorklistStore) fill(ctx context.Context, db dbsqlc.DBTX, list []worklis
 func about(e *worklist.Entry, row *dbsqlc.WorklistFactsRow) {
 	e.EventID, e.User, e.Account = (*payment.EventID)(row.EventID), payment.UserID(row.UserID), row.Account
 	e.Circumstances, e.CommentCount = circumstances(row), row.Comments
+	e.ProviderPaymentID, e.Capture = row.ProviderPaymentID, row.Capture
+	if row.DisputedAs != "" {
+		e.Dispute = payment.Dispute{ProviderDisputeID: row.DisputedAs, Reason: row.DisputeReason}
+		if row.AnswerBy.Unix() != 0 {
+			e.Dispute.DueBy = row.AnswerBy
+		}
+	}
 	if row.ExpectedCurrency != "" {
 		e.Expected = &payment.Money{Minor: row.Expected, Currency: payment.Currency(row.ExpectedCurrency)}
 	}

@@ -79,14 +79,14 @@ type Records struct {
 	// Lag is the time during which the books may lack a new entry. A span that ended less than this time ago may be
 	// incomplete.
 	Lag time.Duration
-	// Unmarked and BrowserMarked are those of the adapter.
-	Unmarked, BrowserMarked bool
+	// Marks are our marks in the records.
+	Marks gateway.Marks
 }
 
 // NewRecords returns the records of an account.
 func NewRecords(kind string, s kit.Settings) (r Records, err error) {
 	adapter := Adapters()[kind]
-	r.Statement, r.Lag, r.Unmarked, r.BrowserMarked = adapter.Statement, adapter.Lag, adapter.Unmarked, adapter.BrowserMarked
+	r.Statement, r.Lag, r.Marks = adapter.Statement, adapter.Lag, adapter.Marks
 	if adapter.Books != nil {
 		if r.Books, err = adapter.Books(s); err != nil {
 			return Records{}, fmt.Errorf("books of %s: %w", kind, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider"
 	"github.com/paylatch/paylatch/internal/provider/kit"
@@ -105,8 +106,8 @@ func TestMarksInBooksAreClaims(t *testing.T) {
 			BaseURL: "http://127.0.0.1:1", Client: provider.NewHTTPClient(), Params: map[string]string{"webhook_secret": "secret"},
 		})
 		require.NoError(t, err, kind)
-		want := (p.Capabilities().Identity.BrowserMarks() || readsBrowserMarks(t, kind)) && !a.Unmarked && without[kind] == ""
-		require.Equal(t, want, a.BrowserMarked, kind)
+		want := (p.Capabilities().Identity.BrowserMarks() || readsBrowserMarks(t, kind)) && a.Marks != gateway.MarksNone && without[kind] == ""
+		require.Equal(t, want, a.Marks == gateway.MarksByBrowser, kind)
 	}
 }
 

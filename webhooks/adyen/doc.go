@@ -17,7 +17,7 @@ func About() webhooks.About {
 		EventID:      "derived: pspReference, eventCode, success; newer webhooks: native: eventId",
 		Ack:          "any 2xx within 10 s",
 		RetryHorizon: "3 times at once, then after 2, 5, 10, 15, 30 min, 1, 2, 4, 8 h …, up to 30 days; a failing endpoint holds up all later events",
-		Methods:      "`recurring.token.updated`, `recurring.token.disabled`. `recurring.token.created` and `recurring.token.alreadyExisting` are ignored: what a payment stored comes with the payment.",
+		Methods:      "`recurring.token.updated`, `recurring.token.disabled`. `recurring.token.created` and `recurring.token.alreadyExisting` are ignored, because the payment itself reports a stored method.",
 		Reviews:      "an authorisation with `fraudManualReview`; `MANUAL_REVIEW_ACCEPT` and `MANUAL_REVIEW_REJECT` end it",
 		Keys: []webhooks.Key{
 			webhooks.SecretsKey(),
@@ -26,17 +26,17 @@ func About() webhooks.About {
 			{Name: "capture", Optional: true, OneOf: []string{"manual", "automatic"}, Doc: "Adyen: automatic if the merchant account captures at once"},
 		},
 		Quirks: []string{
-			"Each AUTHORISATION is a payment with its own pspReference. A customer who tries two cards on one page makes two payments; a refused one is over.",
+			"Each AUTHORISATION is a payment with its own pspReference. A customer who tries two cards on one page makes two payments; a refused payment is final.",
 			"CAPTURE with success means that the request was accepted. CAPTURE_FAILED may follow and takes the money back.",
 			"Adyen often repeats a failed capture itself: CAPTURE (Transaction Recaptured) changes no amount here.",
-			"CANCEL_OR_REFUND does not sign which of the two it was: a person must look.",
+			"CANCEL_OR_REFUND does not sign whether it was a cancel or a refund, so a person must check it.",
 		},
 		Setup: []string{
 			"Customer Area, Developers, Webhooks: create a standard webhook with the address of the account's endpoint; switch on OFFER_CLOSED and EXPIRE, which may be off.",
-			"In the same webhook, Additional settings, Risk: switch on that dispute events include the originalReference. Without it a reversal, a second chargeback and a pre-arbitration name only the dispute: they find their payment if its CHARGEBACK has arrived.",
+			"In the same webhook, Additional settings, Risk: switch on that dispute events include the originalReference. Without this setting a reversal, a second chargeback and a pre-arbitration name only the dispute, and find their payment only after its CHARGEBACK has arrived.",
 			"Generate its HMAC key (hexadecimal) and put it into webhook_secrets.",
 			"Optionally set a user name and password there, and put the same into basic_auth.",
-			"Send a test of AUTHORISATION from the same page: it must be shown as accepted.",
+			"Send a test of AUTHORISATION from the same page. Adyen must show it as accepted.",
 		},
 		Reference: webhooks.ReferenceForm{
 			Field: "reference",

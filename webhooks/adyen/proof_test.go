@@ -50,7 +50,7 @@ func TestEvent(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, webhooks.Event{
 		ID: "PSP2:CAPTURE:true", IDSource: webhooks.Derived, Type: "CAPTURE", Kind: webhooks.KindSucceeded,
-		References: []string{"att_1", "PSP1", "PSP2"}, ProviderPaymentID: "PSP1", Payee: "Shop",
+		References: []string{"att_1", "PSP1", "PSP2"}, ProviderPaymentID: "PSP1", MovementID: "PSP2", CaptureReference: "att_1", Payee: "Shop",
 		Money:      &webhooks.Money{Minor: 1999, Currency: "EUR"},
 		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 0, time.UTC), Mode: webhooks.ModeTest,
 	}, providertest.Parsed(t, newVerifier(t), adyenBody(adyenItem("CAPTURE", "true", `,"pspReference":"PSP2","originalReference":"PSP1"`))))

@@ -126,6 +126,9 @@ func (i item) event(captures bool) (webhooks.Event, error) {
 		e.Container = psp
 	}
 	e.PageOpen = e.Type == "AUTHORISATION" && e.Kind == webhooks.KindFailed && i.onPage()
+	if i.EventCode == "CAPTURE" && (i.yes() || i.no()) {
+		e.MovementID, e.CaptureReference = psp, string(i.MerchantReference)
+	}
 	if e.Kind.IsMovement() {
 		e.MovementID = MovementID(psp, string(i.EventCode))
 	}

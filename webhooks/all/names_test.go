@@ -29,7 +29,7 @@ const (
 	noPayment = "about no payment"
 	underWay  = "nothing is decided: the outcome has an event of its own"
 	notMade   = "of a modification or a method that is never asked for here"
-	stored    = "what a payment stored comes with the payment"
+	stored    = "because the payment itself reports a stored method"
 	noMoney   = "informs, and moves neither money nor the dispute"
 )
 

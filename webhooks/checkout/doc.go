@@ -9,16 +9,16 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "Checkout.com",
-		Header:       "Cko-Signature (HMAC-SHA256 over the body); also Authorization with a text of yours, if configured",
+		Header:       "Cko-Signature (HMAC-SHA256 over the body); also an Authorization header with your own text, if configured",
 		EventID:      "native: id (evt_…)",
 		Ack:          "any 2xx within 10 s",
 		RetryHorizon: "8 tries after 5, 10, 15 and 30 minutes, 1, 4, 12 and 12 hours",
-		Methods:      "none that is documented for instruments",
-		Reviews:      "none: a payment that its risk rules flag is not held for a decision",
+		Methods:      "none is documented for instruments",
+		Reviews:      "none: Checkout.com does not hold a payment that its risk rules flag",
 		Keys:         []webhooks.Key{webhooks.SecretsKey(), {Name: "authorization", Optional: true, Secret: true, Doc: "the Authorization header that Checkout.com sends"}},
 		Quirks: []string{
 			"Each try is a payment (pay_…). A hosted page (hpp_…), a payment link (pl_…) and a payment session (ps_…) are containers.",
-			"payment_approved is a hold; payment_captured takes the money.",
+			"payment_approved means a hold; payment_captured means captured money.",
 			"payment_returned (ACH and the like) takes money back after its success.",
 		},
 		Setup: []string{

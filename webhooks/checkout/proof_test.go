@@ -34,7 +34,7 @@ func TestEvent(t *testing.T) {
 	t.Parallel()
 	want := webhooks.Event{
 		ID: "evt_1", IDSource: webhooks.Native, Type: "payment_captured", Kind: webhooks.KindSucceeded,
-		References: []string{"att_1", "pay_1"}, ProviderPaymentID: "pay_1",
+		References: []string{"att_1", "pay_1"}, ProviderPaymentID: "pay_1", MovementID: "act_1", CaptureReference: "att_1",
 		Money:      &webhooks.Money{Minor: 1999, Currency: "EUR"},
 		OccurredAt: time.Date(2026, 3, 14, 15, 9, 20, 5e8, time.UTC),
 	}
@@ -51,7 +51,7 @@ func TestKinds(t *testing.T) {
 	providertest.Says(t, newVerifier(t), map[string]string{
 		checkoutBody("payment_pending", checkoutPayment):                                     "processing 1999 EUR of att_1 pay_1",
 		checkoutBody("payment_approved", checkoutPayment):                                    "authorized 1999 EUR of att_1 pay_1",
-		checkoutBody("payment_capture_declined", checkoutPayment+`,"response_code":"20051"`): "soft_failed 1999 EUR of att_1 pay_1 for provider_rejected/20051",
+		checkoutBody("payment_capture_declined", checkoutPayment+`,"response_code":"20051"`): "soft_failed 1999 EUR of att_1 pay_1 moving act_1 for provider_rejected/20051",
 		checkoutBody("payment_void_declined", checkoutPayment):                               "processing 1999 EUR of att_1 pay_1",
 		checkoutBody("payment_canceled", checkoutPayment):                                    "failed 1999 EUR of att_1 pay_1 for canceled/",
 		checkoutBody("payment_voided", checkoutPayment):                                      "failed 1999 EUR of att_1 pay_1 for canceled/",

@@ -149,6 +149,8 @@ func (c eventData) fill(e webhooks.Event) (webhooks.Event, error) {
 		e.RefundID, e.RefundReference = c.ActionID, said["refund_id"]
 	}
 	switch {
+	case e.Type == "payment_captured", e.Type == "payment_capture_declined":
+		e.MovementID, e.CaptureReference = c.ActionID, string(c.Reference)
 	case e.Kind == webhooks.KindReversed:
 		e.MovementID = c.ActionID
 	case e.Kind.IsMovement() && c.PaymentID != "":

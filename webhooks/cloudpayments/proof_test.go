@@ -197,8 +197,8 @@ func TestDecodedFormHidesNoParameter(t *testing.T) {
 	}
 }
 
-// TestIsDecodedOnce: what is signed as it was sent must not be taken for the decoded form of something
-// that was encoded twice.
+// TestIsDecodedOnce: an attacker encodes a signed body once more, so that its decoded form equals the signed text. The
+// verifier must refuse it.
 func TestIsDecodedOnce(t *testing.T) {
 	t.Parallel()
 	v := newVerifier(t)

@@ -8,16 +8,16 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "Comgate",
-		Header:       "the form's secret (the shop's secret itself: nothing is signed)",
+		Header:       "the form's field secret, which is the shop's secret itself; nothing is signed",
 		EventID:      "derived: transId and status",
-		Ack:          "200 and code=0&message=OK (from memory)",
+		Ack:          "200 and code=0&message=OK, as far as we remember",
 		RetryHorizon: "not documented",
 		Methods:      "none: a stored card is a payment",
 		Reviews:      "none",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
-			"The payment is looked up before a form counts.",
-			"Comgate does not notify of refunds.",
+			"paylatch looks up the payment before it applies a form.",
+			"Comgate sends no notification of refunds.",
 			"test marks a test payment, which moves no money of a live account.",
 			"Keep the bodies of this endpoint out of every log, because they hold the secret.",
 		},

@@ -13,7 +13,7 @@ func About() webhooks.About {
 		EventID:      "native: events[].id (EV…), up to 250 of them in one body",
 		Ack:          "any 2xx",
 		RetryHorizon: "not documented; the whole batch is sent again",
-		Methods:      "the mandate's `cancelled`, `failed`, `expired`, `replaced`, `consumed`, `blocked`, `suspended_by_payer` remove it; `reinstated` and `resumed` restore it; `transferred` updates it. The actions before its first use are ignored: a mandate that a payment stored comes with the payment.",
+		Methods:      "the mandate's `cancelled`, `failed`, `expired`, `replaced`, `consumed`, `blocked`, `suspended_by_payer` remove it; `reinstated` and `resumed` restore it; `transferred` updates it. The actions before its first use are ignored, because the payment itself reports a stored mandate.",
 		Reviews:      "none",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
@@ -21,17 +21,17 @@ func About() webhooks.About {
 			"confirmed may become failed (late failure) or charged_back, days later.",
 			"failed with will_attempt_retry is not final: GoCardless collects the same payment again.",
 			"A billing request is a container. fulfilled names its payment, cancelled ends it without one.",
-			"If one endpoint serves several organisations, put the account's own into organisation.",
+			"If one endpoint serves several organisations, put the account's organisation into organisation.",
 		},
 		Setup: []string{
 			"Dashboard, Developers, Create, Webhook endpoint: the address of the account's endpoint.",
-			"Give it a secret, or take the one that is made, and put it into webhook_secrets.",
-			"Put an access token that may read and write into api_key; reading is enough where all payments are begun elsewhere.",
-			"Send a test webhook from the dashboard: its events are recorded as deferred, and GoCardless has none of the payments that they name.",
+			"Choose a secret or keep the generated secret, and put it into webhook_secrets.",
+			"Put an access token with read and write access into api_key; read access is enough if all payments are begun outside paylatch.",
+			"Send a test webhook from the dashboard. Its events are recorded as deferred, because GoCardless does not have their payments.",
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Put it into metadata of the payment; events carry it as resource_metadata (https://developer.gocardless.com/api-reference/#core-endpoints-events; that this is the payment's is from memory). Events don't carry the payment's reference.",
+			Doc:         "Put it into metadata of the payment; events carry it as resource_metadata (https://developer.gocardless.com/api-reference/#core-endpoints-events). As far as we remember, resource_metadata is the payment's metadata; the documentation does not say so. Events don't carry the payment's reference.",
 		},
 	}
 }

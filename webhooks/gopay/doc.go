@@ -11,7 +11,7 @@ func About() webhooks.About {
 		Header:       "none: the payment is looked up",
 		EventID:      "derived, one for each arrival: the payment's id, time; the looked-up state is deduplicated",
 		Ack:          "exactly 200",
-		RetryHorizon: "at most 20 tries; when is not documented",
+		RetryHorizon: "at most 20 tries at undocumented times",
 		Methods:      "none: a stored card is a payment",
 		Reviews:      "none",
 		Unsigned:     true,
@@ -22,13 +22,13 @@ func About() webhooks.About {
 		Setup: []string{
 			"Ask GoPay for the client id and secret of the shop, and its GoID.",
 			"Put them into client_id, client_secret and goid.",
-			"Put the address of the account's endpoint into public_url; of payments begun elsewhere, into callback.notification_url of each.",
-			"Let GET through to that address, with its query.",
-			"If your contract names GoPay's addresses, put them into allowed_ips.",
+			"Put the address of the account's endpoint into public_url. For payments that are begun outside paylatch, put it into each payment's callback.notification_url.",
+			"Allow GET requests with a query to that address.",
+			"If your contract lists GoPay's addresses, put them into allowed_ips.",
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Add it to the query of callback.notification_url (…?payment_attempt_id=…), and put it into additional_params under the same name, or into order_number; or report the id that GoPay returns. A notification has only that query and GoPay's id (https://help.gopay.com/en/s/3) and proves nothing: the payment is looked up and must name the attempt itself.",
+			Doc:         "Add it to the query of callback.notification_url (…?payment_attempt_id=…), and put it into additional_params under the same name, or into order_number; or report the id that GoPay returns. A notification has only this query and GoPay's id (https://help.gopay.com/en/s/3), and proves nothing. paylatch looks up the payment, and the payment itself must have the attempt's id.",
 		},
 	}
 }

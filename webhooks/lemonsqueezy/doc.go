@@ -17,7 +17,7 @@ func About() webhooks.About {
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"Each order of a link is a payment. A failed order leaves the page open (https://docs.lemonsqueezy.com/guides/developer-guide/taking-payments).",
-			"An invoice of a subscription is a payment, subscription-invoices/ID. The first invoice is ignored, because its order has the same money.",
+			"An invoice of a subscription is a payment, subscription-invoices/ID. The first invoice is ignored, because its order reports the same money.",
 		},
 		Setup: []string{
 			"Settings, Webhooks: add the address of the account's endpoint.",
@@ -28,7 +28,7 @@ func About() webhooks.About {
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Put it into checkout_data.custom of the checkout, or as checkout[custom][payment_attempt_id] into its link (https://docs.lemonsqueezy.com/help/checkout/passing-custom-data). Renewals of a subscription carry it too, where it does not count: each is another sale.",
+			Doc:         "Put it into checkout_data.custom of the checkout, or as checkout[custom][payment_attempt_id] into its link (https://docs.lemonsqueezy.com/help/checkout/passing-custom-data). Renewals of a subscription carry the id too, but paylatch ignores it there because each renewal is another sale.",
 		},
 	}
 }

@@ -91,7 +91,7 @@ func (a amountData) money() (*webhooks.Money, error) {
 	return read.Decimal(read.TextAt(raw, "value"), read.TextAt(raw, "currency"))
 }
 
-// parse reads a signed event. Its kind is that of the type. Without a snapshot it has neither amount nor the merchant's
+// parse reads a signed event. The event's type decides its kind. Without a snapshot it has neither amount nor the merchant's
 // reference, and needs a fetch; the payment is then in the address of the refund, capture or chargeback, as in
 // /v2/payments/tr_1/refunds/re_1.
 func parse(body []byte) (webhooks.Event, error) {

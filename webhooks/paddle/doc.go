@@ -17,7 +17,7 @@ func About() webhooks.About {
 		Reviews:      "none",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
-			"A signature may be 5 seconds old, as Paddle recommends: set tolerance if the clock is not kept by NTP.",
+			"A signature may be 5 seconds old, as Paddle recommends. Set tolerance if NTP does not set the clock.",
 			"transaction.payment_failed is not final: the customer may try again on the same transaction.",
 			"A transaction is a payment, with all tries in its checkout. Refunds and chargebacks are adjustments.",
 		},
@@ -28,7 +28,7 @@ func About() webhooks.About {
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Put it into custom_data of the transaction, or customData of Paddle.js (https://developer.paddle.com/build/transactions/custom-data). Adjustments don't carry it: they are found once an event of the transaction has arrived. Paddle copies it to the renewals of a subscription, where it does not count: each is another sale.",
+			Doc:         "Put it into custom_data of the transaction, or customData of Paddle.js (https://developer.paddle.com/build/transactions/custom-data). Adjustments don't carry the id: paylatch finds their payment after an event of the transaction has arrived. Paddle copies the id to the renewals of a subscription, where paylatch ignores it because each renewal is another sale.",
 		},
 	}
 }

@@ -151,6 +151,9 @@ func (r object) fill(e webhooks.Event, reading reader) (webhooks.Event, error) {
 	if kind.IsMovement() {
 		e.MovementID = r.DisputeID
 	}
+	if !ofOrder(e.Type) && r.authorization() != "" && (kind == webhooks.KindSucceeded || kind == webhooks.KindSoftFailed) {
+		e.MovementID = r.ID
+	}
 	if kind == webhooks.KindSoftFailed && r.authorization() != "" {
 		e.Refuses = webhooks.CommandCapture
 	}

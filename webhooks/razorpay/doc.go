@@ -11,24 +11,24 @@ func About() webhooks.About {
 		Header:       "X-Razorpay-Signature (HMAC-SHA256 over the body)",
 		EventID:      "derived: event, created_at and the ids of the entities",
 		Ack:          "any 2xx within 5 s",
-		RetryHorizon: "24 hours, ever more slowly; then the webhook is disabled",
+		RetryHorizon: "for 24 hours, at growing intervals; then the webhook is disabled",
 		Methods:      "`token.*` are ignored: stored methods are not charged here",
 		Reviews:      "none",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"pay_… is the payment; order_… and plink_… are containers.",
 			"payment.failed is not final: the customer may pay the same order, or link, again.",
-			"The notes of a payment are options of Checkout, which the browser gives: an attempt's id in them alone is a claim. The notes of an order or a link, the receipt and the reference_id need the secret.",
+			"The notes of a payment are options of Checkout, which the browser sets. An attempt's id that is only in them is a claim. The notes of an order or a link, the receipt and the reference_id need the secret.",
 		},
 		Setup: []string{
 			"Dashboard, Account & Settings, Webhooks: add the address of the account's endpoint.",
 			"Choose payment_link.*, payment.authorized, payment.captured, payment.failed, order.paid, refund.* and payment.dispute.*.",
 			"Make up a secret there and put it into webhook_secrets.",
-			"After a change of the secret keep the old one as second for at least a day: repeated deliveries have the old secret's signature.",
+			"After a change of the secret keep the old secret as the second one for at least a day, because repeated deliveries have the old secret's signature.",
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Put it into notes: of the order and again among the options of Checkout, or of the payment link (https://razorpay.com/docs/api/payments/). An order's receipt is carried by order.paid alone.",
+			Doc:         "Put it into notes: of the order and again among the options of Checkout, or of the payment link (https://razorpay.com/docs/api/payments/). Only order.paid has an order's receipt.",
 		},
 	}
 }

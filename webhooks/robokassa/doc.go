@@ -13,7 +13,7 @@ func About() webhooks.About {
 		Header:       "the form's SignatureValue (a hash over OutSum, InvId, Password2 and the Shp_ parameters)",
 		EventID:      "derived: InvId",
 		Ack:          "200 with OK and the InvId, as in OK58",
-		RetryHorizon: "again and again, minutes apart; the end is not documented",
+		RetryHorizon: "repeatedly, minutes apart; the end is not documented",
 		Methods:      "none: stored methods are not charged here",
 		Reviews:      "none",
 		Keys: []webhooks.Key{
@@ -31,11 +31,11 @@ func About() webhooks.About {
 			"Choose the hash there (sha256 is better than md5) and put its name into hash.",
 			"Put Password2 into webhook_secrets, or the test Password2 while testing.",
 			"Put the shop's identifier into merchant_login, and Password1 (for refunds Password3, too) into password1 and password3.",
-			"Make a test payment: Robokassa shows an error if it is not answered OK and the InvId.",
+			"Make a test payment. Robokassa shows an error unless the response is OK and the InvId.",
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "Shp_payment_attempt_id",
-			Doc:         "Send it as a parameter of that name, and sign it in the request after Password1 (https://docs.robokassa.ru/pay-interface/). InvId is a number of the shop's own: report it as the provider's id of the payment.",
+			Doc:         "Send it as a parameter with that name, and sign it in the request after Password1 (https://docs.robokassa.ru/pay-interface/). InvId is a number that the shop chooses: report it as the provider's id of the payment.",
 		},
 	}
 }

@@ -18,14 +18,14 @@ func About() webhooks.About {
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"The signed time may differ by 5 minutes in either direction.",
-			"A key serves one version only: whsec_ for v1, whpk_ and whsk_ for v1a.",
+			"A key works for one version only: whsec_ for v1, whpk_ and whsk_ for v1a.",
 			"A charge is a payment. container_id names its container.",
 		},
 		Setup: []string{
 			"Give the sender the address of the account's endpoint.",
 			"Put the secret that the sender shows into webhook_secrets: whsec_… (shared) or whpk_… (public key).",
-			"Let the sender send the events of docs/reference/standard-provider.md (go doc ./webhooks/standard Verifier.Verify); any other JSON is kept as ignored.",
-			"Send a test event and search for its webhook-id: it is there, whatever its verdict.",
+			"The sender must send the events of docs/reference/standard-provider.md (go doc ./webhooks/standard Verifier.Verify); paylatch records any other JSON as ignored.",
+			"Send a test event and search for its webhook-id; paylatch stores it with any verdict.",
 		},
 		Reference: webhooks.ReferenceForm{
 			Field: "reference",

@@ -11,16 +11,16 @@ func About() webhooks.About {
 		Header:       "Stripe-Signature (HMAC-SHA256 over a time and the body, one for each live secret)",
 		EventID:      "native: id (evt_…)",
 		Ack:          "any 2xx",
-		RetryHorizon: "live: up to 3 days, ever more slowly; sandbox: 3 times over a few hours",
+		RetryHorizon: "live: up to 3 days, at growing intervals; sandbox: 3 times over a few hours",
 		Methods:      "`payment_method.updated`, `payment_method.automatically_updated`, `payment_method.detached`, `customer.source.updated`, `customer.source.deleted`. `payment_method.attached`, `customer.source.created` and `customer.source.expiring` are ignored: they change nothing.",
 		Reviews:      "`review.opened`, `review.closed`, and the `review` of a payment intent or a charge",
 		Keys:         []webhooks.Key{webhooks.SecretsKey()},
 		Quirks: []string{
 			"A payment is a payment intent (pi_…). A Checkout session (cs_…) is its container.",
 			"payment_intent.payment_failed is not final: the customer may try again on the same intent.",
-			"A customer can change client_reference_id in a payment link: where it alone has the attempt's id, that is a claim.",
+			"A customer can change client_reference_id in a payment link. An attempt's id that is only there is a claim.",
 			"Before API version 2025-03-31 amount_refunded of a charge also counts the released rest of a partial capture.",
-			"A review of Radar is open as soon as a payment names it; review.closed ends it: approved and acknowledged approve, every other reason declines.",
+			"A review of Radar is open as soon as a payment names it. review.closed ends the review: the reasons approved and acknowledged approve the payment, every other reason declines it.",
 			"A timestamp may be 5 minutes old, and at most an hour ahead.",
 		},
 		Setup: []string{
@@ -30,7 +30,7 @@ func About() webhooks.About {
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: attemptKey,
-			Doc:         "Put it into metadata of the payment intent (https://docs.stripe.com/api/metadata). With Checkout and payment links, put it into payment_intent_data.metadata and into metadata of the session: neither copies the other's. Only the session's events carry client_reference_id.",
+			Doc:         "Put it into metadata of the payment intent (https://docs.stripe.com/api/metadata). With Checkout and payment links, put it into payment_intent_data.metadata and into metadata of the session, because Stripe does not copy one to the other. Only the session's events carry client_reference_id.",
 		},
 	}
 }

@@ -11,9 +11,9 @@ func About() webhooks.About {
 	return webhooks.About{
 		Name:         "T-Bank (Tinkoff)",
 		Header:       "the body's Token (SHA-256 over the sorted root values and the password)",
-		EventID:      "derived: PaymentId, Status, Amount; one for each arrival where the payment is looked up",
+		EventID:      "derived: PaymentId, Status, Amount; one for each arrival if the payment is looked up",
 		Ack:          "200 with the body OK, within 10 s",
-		RetryHorizon: "hourly for 24 hours; then archived, or daily for a month: the bank's pages differ",
+		RetryHorizon: "hourly for 24 hours; then none, or daily for a month (the bank's pages contradict each other)",
 		Methods:      "none",
 		Reviews:      "none",
 		Keys: []webhooks.Key{
@@ -23,8 +23,8 @@ func About() webhooks.About {
 		},
 		Quirks: []string{
 			"A payment is a PaymentId, with all tries on its page; an OrderId may have several.",
-			"AUTH_FAIL is a failed try on the bank's page, which takes another one (from memory). REJECTED is the end.",
-			"The meaning of the amount of a partial refund or reversal is not documented: the payment is looked up.",
+			"AUTH_FAIL is a failed try on the bank's page. As far as we remember, the page then allows another try. REJECTED is final.",
+			"The amount of a partial refund or reversal is not documented, so paylatch looks up the payment.",
 			"Documented senders, for allowed_ips: 91.194.226.0/23, 91.218.132.0/22, 212.49.24.0/24, 212.233.80.0/22.",
 		},
 		Setup: []string{

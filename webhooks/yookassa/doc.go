@@ -10,15 +10,15 @@ import "github.com/paylatch/paylatch/webhooks"
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "YooKassa",
-		Header:       "only the sender's address: the object is looked up",
+		Header:       "only the sender's address; paylatch looks up the object",
 		EventID:      "derived, one for each arrival; the looked-up state is deduplicated",
 		Ack:          "exactly 200",
 		RetryHorizon: "for 24 hours",
-		Methods:      "`payment_method.active` is ignored: what a payment stored comes with the payment",
+		Methods:      "`payment_method.active` is ignored, because the payment itself reports a stored method",
 		Reviews:      "none",
 		Unsigned:     true,
 		Quirks: []string{
-			"There is no event of a failed refund; a lookup finds it.",
+			"YooKassa sends no event for a failed refund; a lookup finds it.",
 			"An invoice (in-…) is a container.",
 			"payment.canceled covers declined, expired and cancelled; cancellation_details has the cause.",
 		},
@@ -26,12 +26,12 @@ func About() webhooks.About {
 			"Merchant profile, Integration, HTTP notifications: set the address of the account's endpoint (https, port 443 or 8443).",
 			"Choose payment.waiting_for_capture, payment.succeeded, payment.canceled and refund.succeeded.",
 			"Put shop_id and api_key into the account: without them nothing can be looked up.",
-			"Configure trusted_proxies: the sender's address must be the real peer's.",
+			"Configure trusted_proxies, because paylatch must see the sender's real address.",
 			"Make a payment in the test shop and look for its event.",
 		},
 		Reference: webhooks.ReferenceForm{
 			MetadataKey: "payment_attempt_id",
-			Doc:         "Put it into metadata of the payment (https://yookassa.ru/developers/api#create_payment). A refund is found by the payment's id, which the first notification brings.",
+			Doc:         "Put it into metadata of the payment (https://yookassa.ru/developers/api#create_payment). paylatch finds a refund by the payment's id, which it gets from the first notification.",
 		},
 	}
 }

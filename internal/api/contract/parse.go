@@ -41,7 +41,7 @@ func ParseJSON(text []byte) (any, error) {
 	case !json.Valid(text):
 		return nil, invalid(text)
 	case loneSurrogate(text):
-		return nil, &JSONError{"a string holds half of a surrogate pair"}
+		return nil, &JSONError{"a string contains half of a surrogate pair"}
 	case values(text) > MaxValues:
 		return nil, &JSONError{fmt.Sprintf("the body has more than %d values", MaxValues)}
 	}
@@ -57,7 +57,7 @@ func invalid(text []byte) error {
 	case len(bytes.TrimSpace(text)) == 0:
 		return &JSONError{"the body is empty"}
 	case errors.As(err, &syntax):
-		return &JSONError{"the body is not JSON: it breaks at byte " + strconv.FormatInt(syntax.Offset, 10)}
+		return &JSONError{"the body is not JSON: syntax error at byte " + strconv.FormatInt(syntax.Offset, 10)}
 	}
 	return &JSONError{"the body is not JSON"}
 }
@@ -142,7 +142,7 @@ func object(d *json.Decoder, depth int) (any, error) {
 			return nil, &JSONError{fmt.Sprintf("an object has more than %d members", MaxMembers)}
 		}
 		if _, twice := members[name]; twice {
-			return nil, &JSONError{fmt.Sprintf("the member %s comes twice", QuoteName(name))}
+			return nil, &JSONError{fmt.Sprintf("the member %s occurs twice", QuoteName(name))}
 		}
 		if members[name], err = value(d, depth); err != nil {
 			return nil, err
@@ -177,7 +177,7 @@ func broken(err error) error {
 		return nil
 	}
 	if errors.Is(err, io.EOF) {
-		return &JSONError{"the body is not JSON: it breaks off"}
+		return &JSONError{"the body is not JSON: it is incomplete"}
 	}
 	return &JSONError{"the body is not JSON"}
 }

@@ -1157,7 +1157,8 @@ type CreateRefund struct {
 	// refund of a payment that shared its money must say here who bears it.
 	ProviderData *json.RawMessage `json:"provider_data,omitempty"`
 
-	// ProviderPaymentID The provider's id of the payment to be refunded. It is needed if several payments of the attempt hold money.
+	// ProviderPaymentID The provider's id of the payment to be refunded. It is needed if several payments of the attempt hold money. If the provider
+	// refunds captures (PayPal) and a hold was captured in several parts, it is the id of the capture to be refunded.
 	ProviderPaymentID *string `json:"provider_payment_id,omitempty"`
 
 	// Reason A text for people, and for the provider if it accepts a reason.
@@ -2306,7 +2307,7 @@ type SupportHit struct {
 	// Status The status of the item. For an event it is the verdict.
 	Status string `json:"status"`
 
-	// Matched The field that `q` equals or begins, or `amount`, `card_last_four`, `words`, `amount_and_words`.
+	// Matched The field that `q` equals or begins, or `amount`, `card_last_four`, `words`, `amount_and_words`, `day`, `day_and_words`.
 	Matched string `json:"matched"`
 	At      Micros `json:"at"`
 
@@ -2328,7 +2329,7 @@ type SupportHits struct {
 	// NextCursor Null on the last page.
 	NextCursor *string `json:"next_cursor"`
 
-	// Understood How the search understood the text beside ids, in words: the amount and the day, the card, the words.
+	// Understood How the search understood the text beside ids, in words: the amount and the days, the card, the words, and what it did not understand.
 	Understood *string `json:"understood"`
 }
 
@@ -7283,6 +7284,9 @@ type ForbiddenApplicationProblemPlusJSONResponse struct {
 	Body Problem
 
 	Headers ForbiddenResponseHeaders
+}
+
+type HeadersTooLargeResponse struct {
 }
 
 type InternalResponseHeaders struct {

@@ -58,7 +58,7 @@ func requestKinds() []kind {
 		},
 		{
 			code: "forbidden", status: 403, newKey: safe,
-			meaning: "The token is valid, but its role does not allow this request; the detail then names the roles that do. Or the resource belongs to another user or does not exist; a customer does not learn which.",
+			meaning: "The token is valid, but its role does not allow this request; the detail then names the allowed roles. Or the resource belongs to another user or does not exist; the response does not show a customer which of the two.",
 			detail:  "Use the token of the owner, or of a service that acts for the owner by On-Behalf-Of.",
 		},
 		{
@@ -78,7 +78,7 @@ func requestKinds() []kind {
 		},
 		{
 			code: "request-timeout", status: 408, newKey: unsafe, retryable: true,
-			meaning: "The body of the request did not arrive in time.",
+			meaning: "The request's body did not arrive in time.",
 			detail:  "Send the same request again.",
 		},
 		{
@@ -98,13 +98,13 @@ func requestKinds() []kind {
 		},
 		{
 			code: "card-number-refused", status: 422, newKey: safe,
-			meaning: "A member of the request holds a card number in clear: 13 to 19 digits, in one piece or in groups, that begin like a card network's numbers and whose check digit is right. The member errors names it. It was not stored, logged or passed on.",
-			detail:  "Send the token that the provider's page or library returns for the card. If an id only looks like a card number, give it more or fewer digits, or a letter within them.",
+			meaning: "A member of the request contains a card number in clear: 13 to 19 digits, in one piece or in groups, with the first digits of a card network and a correct check digit. The member errors names the field. The number was not stored, logged or sent to a provider.",
+			detail:  "Send the token that the provider's page or library returns for the card. If an id only looks like a card number, change its number of digits, or put a letter between the digits.",
 		},
 		{
 			code: "rate-limited", status: 429, newKey: unsafe, retryable: true, wait: time.Second,
-			meaning: "Too many requests arrived in a short time, or too many requests with one status token, or of one user, are waiting at once.",
-			detail:  "Wait as long as Retry-After says, then send the same request again.",
+			meaning: "Too many requests arrived in a short time, or too many requests with one status token or of one user wait at the same time.",
+			detail:  "Wait for the time in Retry-After, then send the same request again.",
 		},
 	}
 }
@@ -119,27 +119,27 @@ func failureKinds() []kind {
 		{
 			code: "authentication-unavailable", status: 503, newKey: unsafe, retryable: true, wait: 5 * time.Second,
 			meaning: "The token can't be checked at the moment, because the issuer's keys can't be fetched. Nothing was begun.",
-			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",
+			detail:  "Wait for the time in Retry-After, then send the same request again with the same key.",
 		},
 		{
 			code: "storage-unavailable", status: 503, newKey: unsafe, retryable: true, wait: 2 * time.Second,
-			meaning: "The database can't be reached, did not respond in time, or lacks migrations or privileges. Nothing was begun that was not on disk.",
-			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",
+			meaning: "The database can't be reached, did not respond in time, or lacks migrations or privileges. paylatch began nothing that is not stored.",
+			detail:  "Wait for the time in Retry-After, then send the same request again with the same key.",
 		},
 		{
 			code: "reconciliation-required", status: 503, newKey: unsafe, retryable: true, wait: time.Minute,
 			meaning: "The database was restored, and may have lost payments and refunds. New ones wait until the database is reconciled with the providers' books: a refund waits for its own account, a payment for all accounts.",
-			detail:  "Nothing was begun. Wait as long as Retry-After says, then send the same request again with the same key. The operator ends the wait with `paylatch reconcile`.",
+			detail:  "Nothing was begun. Wait for the time in Retry-After, then send the same request again with the same key. The operator ends the wait with `paylatch reconcile`.",
 		},
 		{
 			code: "account-paused", status: 503, newKey: safe, retryable: true, wait: time.Minute,
 			meaning: "The operator has paused new payments of this account (enabled: webhooks in its configuration). Payments that have begun continue.",
-			detail:  "Nothing was begun. Name another account, with a new key, or wait as long as Retry-After says and send the same request again with the same key.",
+			detail:  "Nothing was begun. Use another account with a new key, or wait for the time in Retry-After and send the same request again with the same key.",
 		},
 		{
 			code: "overloaded", status: 503, newKey: unsafe, retryable: true, wait: time.Second,
 			meaning: "More requests arrive than paylatch can process at the moment.",
-			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",
+			detail:  "Wait for the time in Retry-After, then send the same request again with the same key.",
 		},
 	}
 }
@@ -158,23 +158,23 @@ func keyKinds() []kind {
 		},
 		{
 			code: "idempotency-key-in-query", status: 400, newKey: safe,
-			meaning: "The key was in the query string, where logs and histories would keep it.",
+			meaning: "The key was in the query string, which logs and browser histories store.",
 			detail:  "Send the key in the header Idempotency-Key and nowhere else.",
 		},
 		{
 			code: "idempotency-key-reused", status: 409, newKey: unsafe,
-			meaning: "This key was used for another request. That request is untouched.",
-			detail:  "If this is another intention, send it with a new key. If it is the first one, send the first request again as it was.",
+			meaning: "This key was used for another request. The other request is not affected.",
+			detail:  "If this is a new command, send it with a new key. If it repeats the first request, send that request unchanged.",
 		},
 		{
 			code: "request-in-progress", status: 409, newKey: unsafe, retryable: true, wait: time.Second,
 			meaning: "The same command, or another one on the same order or attempt, is still under way.",
-			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",
+			detail:  "Wait for the time in Retry-After, then send the same request again with the same key.",
 		},
 		{
 			code: "quota-exceeded", status: 429, newKey: safe, retryable: true,
 			meaning: "This user has sent more new keys than the quota allows. A repeated request does not count.",
-			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",
+			detail:  "Wait for the time in Retry-After, then send the same request again with the same key.",
 		},
 	}
 }
@@ -195,7 +195,7 @@ func methodKinds() []kind {
 		{
 			code: "payment-method-removed", status: 422, newKey: safe,
 			meaning: "The provider has reported that this stored payment method was removed, or can't be charged any more. The provider was not called, and nothing was charged. The key was not used up.",
-			detail:  "Don't offer this payment method any more. Let the customer pay with another one, and store that.",
+			detail:  "Don't offer this payment method any more. Let the customer pay with another payment method, and store the new one.",
 		},
 		{
 			code: "payment-method-not-yours", status: 403, newKey: safe,
@@ -204,8 +204,8 @@ func methodKinds() []kind {
 		},
 		{
 			code: "provider-unavailable", status: 503, newKey: unsafe, retryable: true, wait: 2 * time.Second,
-			meaning: "paylatch must ask the provider which customer the stored payment method belongs to, and the provider does not respond. Nothing was begun.",
-			detail:  "Wait as long as Retry-After says, then send the same request again with the same key.",
+			meaning: "paylatch must ask the provider which customer owns the stored payment method, and the provider does not respond. Nothing was begun.",
+			detail:  "Wait for the time in Retry-After, then send the same request again with the same key.",
 		},
 	}
 }
@@ -215,11 +215,11 @@ func paymentKinds() []kind {
 		{
 			code: "order-exists", status: 409, newKey: safe, executed: true,
 			meaning: "Another order has this id. It has other content or belongs to another user.",
-			detail:  "Choose another order_id, or leave it out to get one.",
+			detail:  "Choose another order_id, or leave it out to get a new one.",
 		},
 		{
 			code: "order-already-paid", status: 409, newKey: unsafe, executed: true,
-			meaning: "The order is paid. Or a failed attempt turned out to hold money, in any currency. The member attempt then shows it, and the shop should tell the customer: " +
+			meaning: "The order is paid. Or a failed attempt holds money after all, in any currency. The member attempt then shows the attempt, and the shop should tell the customer: " +
 				payment.LateMoneyText + " In both cases the order is not charged twice.",
 			detail: "Read the order and show it as paid.",
 		},
@@ -230,14 +230,15 @@ func paymentKinds() []kind {
 		},
 		{
 			code: "payment-in-progress", status: 409, newKey: unsafe,
-			meaning: "Another payment of this order is under way, perhaps in another window. Or money may still be held for a failed payment: " +
-				"then the same request may be sent again later. The member attempt shows it. The key was not used up.",
-			detail: "Follow the attempt in the member attempt; pay again only if it fails.",
+			meaning: "Another payment of this order is under way, perhaps in another window. Or the provider may still hold money for a " +
+				"failed payment; then send the same request again later. The member attempt shows this payment. The key was not used " +
+				"up.",
+			detail: "Follow the attempt in the member attempt, and pay again only if this attempt fails.",
 		},
 		{
 			code: "order-changed", status: 412, newKey: safe,
-			meaning: "The order has another version than expected_version: it was amended, or a payment of it changed, after it was read. Nothing was changed.",
-			detail:  "Read the order again. Send the request with its present version as expected_version, if it is still wanted.",
+			meaning: "The order's version differs from expected_version: the order was amended, or a payment of the order changed, after you read the order. Nothing was changed.",
+			detail:  "Read the order again. If you still want the change, send the request with the order's present version as expected_version.",
 		},
 		{
 			code: "attempt-final", status: 409, newKey: safe, executed: true,
@@ -246,12 +247,12 @@ func paymentKinds() []kind {
 		},
 		{
 			code: "attempt-not-completable", status: 409, newKey: safe,
-			meaning: "There is nothing to complete. The attempt does not wait for its customer, or its provider accepts no details after the pay request.",
-			detail:  "Read the attempt and do what its stage says.",
+			meaning: "The attempt can't be completed. It does not wait for the customer, or its provider accepts no details after the pay request.",
+			detail:  "Read the attempt, and do the next step of its stage.",
 		},
 		{
 			code: "attempt-not-capturable", status: 409, newKey: safe,
-			meaning: "There is no authorised money to capture. The attempt is not authorised yet, is no longer authorised, or nothing of its hold is left.",
+			meaning: "There is no authorised money to capture. The attempt is not authorised yet, is no longer authorised, or its hold is used up.",
 			detail:  "Read the attempt and confirm it when its stage is authorized.",
 		},
 		{
@@ -262,7 +263,7 @@ func paymentKinds() []kind {
 		{
 			code: "attempt-not-refundable", status: 409, newKey: safe,
 			meaning: "The attempt holds no money that can be refunded.",
-			detail:  "Read the attempt; it can be refunded once it has captured money.",
+			detail:  "Read the attempt. You can refund it once it has captured money.",
 		},
 		{
 			code: "refund-exceeds-payment", status: 409, newKey: safe, executed: true,
@@ -271,22 +272,22 @@ func paymentKinds() []kind {
 		},
 		{
 			code: "cursor-expired", status: 410, newKey: safe,
-			meaning: "Events after this cursor were deleted before this reader read them. Or, with restart_after, the database was restored to a time before the cursor.",
-			detail:  "Compare your data with the orders that have changed since. Then leave after out, to read from the oldest event.",
+			meaning: "Events after this cursor were deleted before you read them. Or, if the response has restart_after, the database was restored to a time before the cursor.",
+			detail:  "Compare your data with the orders that have changed since then. Then leave the parameter after out, to read from the oldest event.",
 		},
 		{
 			code: "dispute-open", status: 409, newKey: safe,
-			meaning: "A dispute of this payment is open. The bank may return the same money to the customer; a refund would then pay the customer twice.",
+			meaning: "A dispute of this payment is open. The bank may return the same money to the customer, and a refund would then be a second payment to the customer.",
 			detail:  "Read the dispute. To refund the money nevertheless, send acknowledge_dispute: true with a new key.",
 		},
 		{
 			code: "payment-ambiguous", status: 409, newKey: safe,
-			meaning: "Several payments of this attempt hold money: the customer was charged more than once.",
-			detail:  "Send the provider_payment_id of the payment to refund.",
+			meaning: "Several payments of this attempt hold money, or several captures that the provider refunds one by one.",
+			detail:  "Send the provider's id of the payment, or of the capture, as provider_payment_id.",
 		},
 		{
 			code: "refundable-changed", status: 412, newKey: safe,
-			meaning: "The refundable amount differs from expected_refundable: somebody else has made a refund meanwhile.",
+			meaning: "The refundable amount differs from expected_refundable: somebody else has made a refund in the meantime.",
 			detail:  "Read the attempt and decide again.",
 		},
 	}
@@ -302,7 +303,7 @@ func webhookKinds() []kind {
 		{
 			code: "webhooks-paused", status: 503, newKey: unsafe, retryable: true, wait: time.Minute,
 			meaning: "The operator has paused the webhooks of this account (enabled: pays in its configuration). The delivery was not stored.",
-			detail:  "Wait as long as Retry-After says, then send the delivery again. To accept webhooks again, the operator sets enabled to all or leaves it out.",
+			detail:  "Wait for the time in Retry-After, then send the delivery again. To accept webhooks again, the operator sets enabled to all or leaves it out.",
 		},
 		{
 			code: "webhook-signature-missing", status: 401, newKey: safe,
@@ -312,7 +313,7 @@ func webhookKinds() []kind {
 		{
 			code: "webhook-signature-malformed", status: 400, newKey: safe,
 			meaning: "The header or field with the signature does not have the form that the provider documents. The delivery was not stored.",
-			detail:  "Check that the account is of the right kind and that no proxy changes headers.",
+			detail:  "Check that the account has the right kind, and that no proxy changes headers.",
 		},
 		{
 			code: "webhook-signature-invalid", status: 401, newKey: safe,
@@ -326,8 +327,8 @@ func webhookKinds() []kind {
 		},
 		{
 			code: "webhook-replayed", status: 400, newKey: safe,
-			meaning: "An earlier delivery had this id and another body. The provider's signature covers only a checksum of the body, so this body was made to fit the signature of the other. The delivery was not stored.",
-			detail:  "Send the delivery again with an id of its own and a new signature.",
+			meaning: "An earlier delivery had this id and another body. The provider's signature covers only a checksum of the body, so somebody made this body fit the earlier signature. The delivery was not stored.",
+			detail:  "Send the delivery again with a new id and a new signature.",
 		},
 		{
 			code: "webhook-too-new", status: 400, newKey: safe,
@@ -342,7 +343,7 @@ func webhookKinds() []kind {
 		{
 			code: "webhook-payload-invalid", status: 400, newKey: safe,
 			meaning: "The body does not have the form that the provider documents. The delivery was not stored.",
-			detail:  "Check that the account is of the right kind.",
+			detail:  "Check that the account has the right kind.",
 		},
 		{
 			code: "webhook-verification-unavailable", status: 503, newKey: unsafe, retryable: true, wait: 30 * time.Second,

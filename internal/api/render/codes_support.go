@@ -9,7 +9,7 @@ func supportKinds() []kind {
 		},
 		{
 			code: "discrepancy-assigned", status: 409, newKey: safe,
-			meaning: "The discrepancy is assigned to another person than the request expects. Without expected_assignee, a discrepancy can be assigned only if it is unassigned or the caller's own.",
+			meaning: "The discrepancy's assignee differs from expected_assignee. Without expected_assignee, a caller can assign only a discrepancy that is unassigned or assigned to the caller.",
 			detail:  "Read the discrepancy. To take it over, send its assignee as expected_assignee, or null if it is unassigned.",
 		},
 		{
@@ -29,7 +29,7 @@ func supportKinds() []kind {
 		},
 		{
 			code: "resolution-not-possible", status: 422, newKey: safe,
-			meaning: "The resolution would leave an attempt, a refund or money without further checks. Or paylatch asked the provider about a payment that the resolution calls paid, or would release for another operation, and the provider contradicts it.",
+			meaning: "The resolution would leave an attempt, a refund or money without further checks. Or paylatch asked the provider, and the provider contradicts the resolution: it reports another result for a payment that the resolution calls paid, or that the resolution would release for another operation.",
 			detail:  "Read the discrepancy. Its member resolutions lists the possible resolutions and their effects.",
 		},
 		{
@@ -40,7 +40,7 @@ func supportKinds() []kind {
 		{
 			code: "second-person-needed", status: 409, newKey: unsafe,
 			meaning: "One person alone can't decide about money, so a second person must agree. This holds for a resolution that paylatch can't check at the provider, a payment that has no mark of paylatch or has another amount, a discrepancy that your own resolution opened, and a refund that you requested. People who signed in by different ways (the console, an issuer of tokens, HS256) count as one person, unless both ways name people by the same claim.",
-			detail:  "Ask another member of the staff. For a proposed resolution, they send the same resolution with the same provider_payment_id. A discrepancy that your resolution opened, they resolve themselves. For a refund, an admin approves the request.",
+			detail:  "Ask another member of the staff. For a proposed resolution, the other person sends the same resolution with the same provider_payment_id. If your resolution opened the discrepancy, the other person resolves it. For a refund, an admin approves the request.",
 		},
 		{
 			code: "refund-request-decided", status: 409, newKey: unsafe,
@@ -49,13 +49,13 @@ func supportKinds() []kind {
 		},
 		{
 			code: "provider-payment-id-required", status: 422, newKey: safe,
-			meaning: "The resolution paid needs the provider's id of the payment that a person found at the provider, or of the refund if the discrepancy is about a refund.",
+			meaning: "The resolution paid requires the provider's id of the payment, or of the refund if the discrepancy is about a refund. A person finds the id in the provider's dashboard.",
 			detail:  "Send provider_payment_id, as the provider's dashboard shows it.",
 		},
 		{
 			code: "provider-payment-taken", status: 409, newKey: safe,
 			meaning: "The payment with this id belongs to another attempt, or the refund with this id is another refund. A payment or refund can't count twice.",
-			detail:  "Search for the id to see what it belongs to. Then find this attempt's payment, or this refund, in the provider's dashboard.",
+			detail:  "Search for the id to see its attempt or refund. Then find this attempt's payment, or this refund, in the provider's dashboard.",
 		},
 	}
 }

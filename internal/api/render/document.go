@@ -123,13 +123,13 @@ func detail(k kind, err error) string {
 		return advice + "."
 	}
 	if mayHold(err) {
-		return "Money may still be held for an attempt that has failed: it is in the member attempt, and is being given up. Send the same request again later."
+		return "The provider may still hold money for a failed attempt, which is in the member attempt. paylatch is releasing the money. Send the same request again later."
 	}
 	if _, late := errors.AsType[*payment.LateMoneyError](err); late {
-		return payment.LateMoneyText + " Show that, and offer no other payment: the member attempt holds the money."
+		return payment.LateMoneyText + " Show this text, and offer no other payment: the attempt in the member attempt holds the money."
 	}
 	if _, lost := errors.AsType[*outbox.ExpiredError](err); lost {
-		return "The database was restored to a time before this cursor. Read on from restart_after: no event is missed, and some come again."
+		return "The database was restored to a time before this cursor. Continue from restart_after: you miss no event, and get some events again."
 	}
 	if impossible, ok := errors.AsType[*payment.ResolutionError](err); ok {
 		return impossible.Reason
@@ -150,9 +150,9 @@ func detail(k kind, err error) string {
 // assignedTo is how a discrepancy is taken over from whoever has it.
 func assignedTo(name string) string {
 	if name == "" {
-		return "It is assigned to nobody. Send expected_assignee with null, or leave it out, to assign it."
+		return "The discrepancy is unassigned. To assign it, send expected_assignee with null, or leave expected_assignee out."
 	}
-	return "It is assigned to " + name + ". Send expected_assignee with that name to take it over."
+	return "The discrepancy is assigned to " + name + ". To take it over, send expected_assignee with this name."
 }
 
 // wait returns the time for Retry-After, at least a second.

@@ -152,7 +152,7 @@ func (s *Service) check(who support.Staff, cmd Create) error {
 	}
 	for _, scope := range cmd.Scopes {
 		if !slices.Contains(s.scopes, scope) {
-			add("scopes", fmt.Sprintf("must be some of %s: %q is none", list(s.scopes), string(scope)))
+			add("scopes", fmt.Sprintf("must be from this list: %s; %q is not in the list", list(s.scopes), string(scope)))
 			break
 		}
 	}
@@ -161,7 +161,7 @@ func (s *Service) check(who support.Staff, cmd Create) error {
 	}
 	if by := who.Key; by != nil {
 		if !narrower(cmd.Scopes, *by) {
-			add("scopes", "must be some of those of the key that makes this key: "+list(by.Scopes))
+			add("scopes", "must be scopes of the key that makes this key: "+list(by.Scopes))
 		}
 		if by.ExpiresAt != nil && (cmd.ExpiresAt == nil || cmd.ExpiresAt.After(*by.ExpiresAt)) {
 			add("expires_at", "must not be later than the end of the key that makes this key: "+by.ExpiresAt.UTC().Format(time.RFC3339))

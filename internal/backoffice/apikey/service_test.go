@@ -143,7 +143,7 @@ func TestCreateRefused(t *testing.T) {
 		"no role":          {ada, with(func(c *apikey.Create) { c.Roles = nil }), "roles", "service, support and admin"},
 		"an unknown role":  {ada, with(func(c *apikey.Create) { c.Roles = []payment.Role{"service", "root"} }), "roles", "service, support and admin"},
 		"a customer":       {ada, with(func(c *apikey.Create) { c.Roles = []payment.Role{"service", "customer"} }), "roles", "On-Behalf-Of"},
-		"an unknown scope": {ada, with(func(c *apikey.Create) { c.Scopes = []authz.Scope{"orders:read", "orders"} }), "scopes", `"orders" is none`},
+		"an unknown scope": {ada, with(func(c *apikey.Create) { c.Scopes = []authz.Scope{"orders:read", "orders"} }), "scopes", `"orders" is not in the list`},
 		"the past":         {ada, with(func(c *apikey.Create) { c.ExpiresAt = &past }), "expires_at", "future"},
 		"all scopes":       {narrow, with(func(c *apikey.Create) { c.ExpiresAt = &soon }), "scopes", "keys:write, orders:read"},
 		"a wider scope": {narrow, with(func(c *apikey.Create) {

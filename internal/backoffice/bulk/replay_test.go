@@ -78,7 +78,7 @@ func TestReplayThousandsAsOneAct(t *testing.T) {
 			last = e
 		}
 	}
-	require.Equal(t, "ada replayed a webhook, as one of many at once. Reason: "+reason, last.Text)
+	require.Equal(t, "ada replayed a webhook, in a bulk job. Reason: "+reason, last.Text)
 	require.Equal(t, j.ID.String(), last.Detail["job_id"])
 }
 

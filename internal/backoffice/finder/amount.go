@@ -44,6 +44,21 @@ func (a Amount) String() string {
 // mostNamed is how many currencies of one sign are named.
 const mostNamed = 3
 
+// AnyAmount is an amount that every payment has.
+func AnyAmount() Amount {
+	var a Amount
+	for _, digits := range []int{0, 2, 3} {
+		a.Ranges = append(a.Ranges, Range{Low: 1, High: payment.MaxAmount, Digits: digits})
+	}
+	return a
+}
+
+// round reports whether an amount was typed without cents, as people round it.
+func (a Amount) round() bool { return !a.About && !strings.Contains(a.text, ".") }
+
+// widened is an exact amount as an approximate one.
+func (a Amount) widened() *Amount { return amountOf(a.text, a.Currencies, true) }
+
 // WithoutDigits and WithThreeDigits are the currencies of ISO 4217 without minor units, and with a thousand; all others have a hundred.
 func WithoutDigits() []string {
 	return strings.Fields("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF")

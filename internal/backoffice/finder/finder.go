@@ -31,8 +31,8 @@ type Hit struct {
 	Money *payment.Money
 	// Status is the object's own; of an event, its verdict.
 	Status string
-	// Matched is the field that is or begins with the text, or the part of the plan that matched: amount, card_last_four, words
-	// or amount_and_words.
+	// Matched is the field that is or begins with the text, or the part of the plan that matched: amount, card_last_four, words,
+	// amount_and_words, day or day_and_words.
 	Matched string
 	// Key is the key of a further request on the object, if that key matched; else empty. The key of the request that created
 	// the object is not here.
@@ -96,7 +96,7 @@ type Service struct {
 	now   func() time.Time
 }
 
-// New returns the search in a store.
+// New returns the search in a store. The days of a text are days of the time zone in which now returns the time.
 func New(store Store, audit Audit, now func() time.Time) *Service { return &Service{store, audit, now} }
 
 // Query is a search as it was typed. An empty cursor is the beginning, an empty limit 25.
@@ -123,7 +123,7 @@ func (s *Service) Search(ctx context.Context, who support.Staff, q Query) (Found
 		return Found{}, invalid("q", "must be an id or its beginning, an amount with a day, a card's last four digits, or words: 1 to 512 bytes")
 	}
 	if redact.CardNumberIn(text) {
-		return Found{}, invalid("q", "must not hold a card number: its last four digits are enough")
+		return Found{}, invalid("q", "must not contain a card number: its last four digits are enough")
 	}
 	behind, limit, err := parsePage(q)
 	if err != nil {
@@ -135,8 +135,11 @@ func (s *Service) Search(ctx context.Context, who support.Staff, q Query) (Found
 	err = s.audit.Watch(ctx, who, support.Searched, "search", text, func() error {
 		ctx := authz.WithReader(ctx, who.Reader())
 		hits, err := s.store.Find(ctx, l)
-		if err == nil && len(hits) == 0 && len(l.Otherwise) > 0 {
-			l.Plan = l.otherwise()
+		for _, plan := range l.fallbacks() {
+			if err != nil || len(hits) > 0 {
+				break
+			}
+			l.Plan = plan
 			found.Understood = l.Understood()
 			hits, err = s.store.Find(ctx, l)
 		}

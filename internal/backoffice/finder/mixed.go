@@ -15,6 +15,30 @@ var (
 	undone = regexp.MustCompile(`^[^\p{L}]*[0-9][.,/\-][^\p{L}]*$`)
 )
 
+// times matches words about a time that no form of days has read.
+var times = regexp.MustCompile(`(?:^|\s)(?:(?:at|on|in|the|since|until|till|before|after|around|about|between|from|to|or) )*(?:` +
+	`(?:last|next|past|this|previous|coming) (?:(?:few|couple of|` + count + `) )?(?:day|week|month|year|hour|minute|night|evening|morning|afternoon|weekend|` + weekdayNames + `)s?|` +
+	`(?:` + count + `|few|some|many) (?:minute|hour|day|week|month|year)s? ago|ago|tomorrow|tonight|recently|earlier|o'clock|` +
+	`[0-9]{1,2}:[0-9]{2}(?: ?[ap]\.?m\.?)?|[0-9]{1,2} ?[ap]\.?m\.?|(?:early |late )?(?:morning|afternoon|evening|noon|midnight)|` +
+	`(?:mon|tues|wednes|thurs|fri|satur|sun)day|[0-9]{1,2}(?:st|nd|rd|th)|[0-9]{1,2}\.? (?:` + monthNames + `)|(?:` + monthNames + `) [0-9]{1,2}(?: [0-9]{4})?|` +
+	`[0-9]{1,4}/[0-9]{1,2}(?:/[0-9]{1,4})?|[0-9]{1,4}-[0-9]{1,2}-[0-9]{1,4}|[0-9]{1,2}\.[0-9]{1,2}\.(?:[0-9]{2,4})?|(?:january|february|april|june|july|august|september|october|november|december)` +
+	`)(?:[,.;!?)]*(?:\s|$))`)
+
+// future matches days that have not begun. They are left out before the days are read, since "next friday" ends like "friday".
+var future = regexp.MustCompile(`(?:^|\s)(?:on |in )?(?:the )?(?:next|coming) (?:(?:few|couple of|` + count + `) )?(?:day|week|month|year|` + weekdayNames + `)s?(?:[,.;!?)]*(?:\s|$))`)
+
+// without returns a text in lower case without the matches of a form, and these.
+func without(text string, form *regexp.Regexp) (rest string, unread []string) {
+	for {
+		at := form.FindStringIndex(text)
+		if at == nil {
+			return text, unread
+		}
+		unread = append(unread, strings.Trim(text[at[0]:at[1]], " ,.;!?)"))
+		text = text[:at[0]] + " " + text[at[1]:]
+	}
+}
+
 // piece is a word of a text as a part of an amount.
 type piece struct {
 	number string
@@ -38,8 +62,8 @@ func pieceOf(word string) (piece, bool) {
 }
 
 // parseMixed reads a text in lower case that has one amount among other words. It returns the amount and the other words without
-// fillers. The amount must have a currency or cents. It returns nil if the text has no amount, several amounts, or no other
-// words.
+// fillers. The amount must have a currency or cents. It returns no amount if the text has none, and no words if it has several
+// amounts, or no other words.
 func parseMixed(text string) (a *Amount, rest []string) {
 	words := strings.Fields(text)
 	for i := range words {
@@ -71,8 +95,11 @@ func parseMixed(text string) (a *Amount, rest []string) {
 		found = append(found, p)
 	}
 	rest = slices.DeleteFunc(rest, func(w string) bool { return w == "" || slices.Contains(fillers(), w) })
-	if len(found) != 1 || len(rest) == 0 || slices.ContainsFunc(rest, undone.MatchString) {
+	if len(found) > 1 || len(rest) == 0 || slices.ContainsFunc(rest, undone.MatchString) {
 		return nil, nil
+	}
+	if len(found) == 0 {
+		return nil, rest
 	}
 	return amountOf(found[0].number, found[0].codes, found[0].near), rest
 }

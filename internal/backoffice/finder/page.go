@@ -41,7 +41,7 @@ func parsePage(q Query) (Place, int, error) {
 	}
 	place, ok := parseCursor(q.Cursor)
 	if !ok {
-		return behind, 0, invalid("cursor", "must be the next_cursor of an answer to the same call")
+		return behind, 0, invalid("cursor", "must be the next_cursor of a response to the same call")
 	}
 	return place, limit, nil
 }

@@ -12,24 +12,28 @@ import (
 )
 
 // Plan holds the possible meanings of a text. All of its parts are searched, except the words of a text that is an amount. An
-// amount with other words is one part: it finds payments that match both.
+// amount with other words is one part: it finds payments that match both. So are days with other words.
 type Plan struct {
 	// Texts are the spellings of the text as an id; Name is the one in lower case.
 	Texts []string
 	Name  string
 	// Amount is nil if the text has no amount.
 	Amount *Amount
-	// Day is nil for any day.
-	Day *Day
+	// Days are nil for any day.
+	Days *Days
 	// LastFour is the end of a card's number, or empty.
 	LastFour string
 	// Words are words that must all be in the description, the metadata or the id of an order.
 	Words []string
-	// Beside are further texts that the order of a payment with the amount must match, as words or, for one of them, as the
-	// order's id or its user's.
+	// Beside are further texts that the order of a payment with the amount, or of the days, must match, as words or, for one of
+	// them, as the order's id or its user's.
 	Beside []string
 	// Otherwise are the words of such a text, for a second search if no payment has both.
 	Otherwise []string
+	// Unread are words about a time that were not understood and are left out.
+	Unread []string
+	// Note explains a choice between two meanings; empty without one.
+	Note string
 }
 
 const (
@@ -62,34 +66,64 @@ func Parse(text string, now time.Time) Plan {
 	} else if fourDigits.MatchString(cleaned) {
 		p.LastFour = cleaned
 	}
-	day, without := parseDay(rest, now)
-	amount, only := parseAmount(without, day != nil)
-	switch {
-	case amount != nil:
-		p.Amount, p.Day = amount, day
-	case only && day != nil && p.LastFour != "":
-		p.Day = day
-	default:
+	present, ahead := without(rest, future)
+	days, undated := parseDays(present, now)
+	timeless, unread := without(undated, times)
+	read, could := p.read(timeless, days)
+	if could {
+		read.Unread = append(ahead, unread...)
+	} else {
+		read, _ = p.read(undated, days)
+	}
+	p = read
+	if p.Days != nil {
+		p.Note = otherReading(rest, *p.Days)
+	}
+	if p.Amount == nil && (p.LastFour == "" || p.Days == nil) {
 		p.Words = Words(cleaned)
 		p.Words = p.Words[:min(len(p.Words), mostWords)]
-		p = p.mixed(without, day)
 	}
 	return p
 }
 
-// mixed returns the plan of a text with an amount and other words, or p if the text is not of this form.
-func (p Plan) mixed(text string, day *Day) Plan {
+// read reads a text without its days as an amount, as an amount with other words, or as nothing, which days alone may have. It
+// reports whether it could; otherwise the plan is unchanged.
+func (p Plan) read(text string, days *Days) (Plan, bool) {
+	amount, only := parseAmount(text, days != nil)
+	if amount == nil && only && days != nil {
+		p.Days = days
+		return p, true
+	}
+	if amount != nil {
+		p.Amount, p.Days = amount, days
+		return p, true
+	}
 	amount, beside := parseMixed(text)
-	if amount != nil && len(beside) <= mostWords && len(Variants(beside)) > 0 {
-		p.Amount, p.Day, p.Beside, p.Otherwise, p.Words = amount, day, beside, p.Words, nil
+	if amount == nil && days == nil || len(beside) == 0 || len(beside) > mostWords || len(Variants(beside)) == 0 {
+		return p, false
 	}
-	return p
+	p.Amount, p.Days, p.Beside = amount, days, beside
+	if amount != nil {
+		words := Words(p.Name)
+		p.Otherwise = words[:min(len(words), mostWords)]
+	}
+	return p, true
 }
 
-// otherwise is the plan of the words alone.
-func (p Plan) otherwise() Plan {
-	p.Amount, p.Day, p.Beside, p.Words, p.Otherwise = nil, nil, nil, p.Otherwise, nil
-	return p
+// fallbacks are the plans to try in turn while nothing is found: an amount without cents as an approximate amount, and the words
+// alone.
+func (p Plan) fallbacks() (list []Plan) {
+	if p.Amount != nil && p.Amount.round() {
+		wide := p
+		wide.Amount = p.Amount.widened()
+		list = append(list, wide)
+	}
+	if len(p.Otherwise) > 0 {
+		words := p
+		words.Amount, words.Days, words.Beside, words.Words, words.Otherwise, words.Unread, words.Note = nil, nil, nil, p.Otherwise, nil, nil, ""
+		list = append(list, words)
+	}
+	return list
 }
 
 // spellings returns a text as it stands, without the surrounding quotes, and in the cases that ids have.
@@ -112,25 +146,17 @@ func contains(list []string, text string) bool {
 // Understood describes the plan in words.
 func (p Plan) Understood() string {
 	var parts []string
-	if p.Amount != nil {
-		text := "payments of " + p.Amount.String()
-		if p.Day != nil {
-			text += " on " + p.Day.String()
-		}
+	switch {
+	case p.Amount != nil:
+		text := "payments of " + p.Amount.String() + p.when()
 		if p.LastFour != "" {
 			text += " with a card that ends in " + p.LastFour
 		}
-		if len(p.Beside) > 0 {
-			text += " for orders that have " + strings.Join(p.Beside, ", ")
-		}
-		return text
-	}
-	if p.LastFour != "" {
-		text := "payments with a card that ends in " + p.LastFour
-		if p.Day != nil {
-			text += " on " + p.Day.String()
-		}
-		parts = append(parts, text)
+		parts = append(parts, text+p.having())
+	case p.LastFour != "":
+		parts = append(parts, "payments with a card that ends in "+p.LastFour+p.when())
+	case p.Days != nil:
+		parts = append(parts, "payments"+p.when()+p.having())
 	}
 	if len(p.Words) > 0 {
 		parts = append(parts, "ids that are or begin with this")
@@ -140,7 +166,29 @@ func (p Plan) Understood() string {
 		}
 		parts = append(parts, what+strings.Join(p.Words, ", "))
 	}
+	if p.Note != "" {
+		parts = append(parts, p.Note)
+	}
+	if len(p.Unread) > 0 {
+		parts = append(parts, "not understood and left out: "+strings.Join(p.Unread, ", "))
+	}
 	return strings.Join(parts, "; ")
+}
+
+// having is the part of a description with the words of the order.
+func (p Plan) having() string {
+	if len(p.Beside) == 0 {
+		return ""
+	}
+	return " for orders that have " + strings.Join(p.Beside, ", ")
+}
+
+// when is the part of a description with the days.
+func (p Plan) when() string {
+	if p.Days == nil {
+		return ""
+	}
+	return " " + p.Days.String()
 }
 
 // invalid is a refusal of a parameter.

@@ -36,12 +36,34 @@ func TestParse_amounts(t *testing.T) {
 		"1.500 EUR":                           "payments of 1500 EUR",
 		"49.99 eur yesterday card 4242":       "payments of 49.99 EUR on Wednesday, 11 March 2026 with a card that ends in 4242",
 		"paid 20 pounds day before yesterday": "payments of 20 GBP on Tuesday, 10 March 2026",
+		"about 50":                            "payments of about 50 in any currency (within 5 %)",
+		"50 euros two days ago":               "payments of 50 EUR on Tuesday, 10 March 2026",
+		"50 euros a week ago":                 "payments of 50 EUR from Monday, 2 March 2026 to Sunday, 8 March 2026",
+		"50 eur last week":                    "payments of 50 EUR from Monday, 2 March 2026 to Sunday, 8 March 2026",
+		"50 eur this week":                    "payments of 50 EUR from Monday, 9 March 2026 to Thursday, 12 March 2026",
+		"50 eur tuesday last week":            "payments of 50 EUR on Tuesday, 3 March 2026",
+		"50 eur last week on friday":          "payments of 50 EUR on Friday, 6 March 2026",
+		"50 eur last month":                   "payments of 50 EUR from Sunday, 1 February 2026 to Saturday, 28 February 2026",
+		"50 eur in the last 3 days":           "payments of 50 EUR from Monday, 9 March 2026 to Thursday, 12 March 2026",
+		"50 eur last weekend":                 "payments of 50 EUR from Saturday, 7 March 2026 to Sunday, 8 March 2026",
+		"50 eur a couple of months ago":       "payments of 50 EUR from Thursday, 1 January 2026 to Saturday, 31 January 2026",
+		"50 eur 11/24":                        "payments of 50 EUR on Monday, 24 November 2025",
+		"50 eur 24/11":                        "payments of 50 EUR on Monday, 24 November 2025",
+		"50 eur 24.11.":                       "payments of 50 EUR on Monday, 24 November 2025",
+		"$50 on 11/24/25":                     "payments of 50 USD, CAD, AUD and others of this sign on Monday, 24 November 2025",
+		"50 eur 3/4":                          "payments of 50 EUR on Wednesday, 4 March 2026; 3/4 is read as month/day, so type 3 April if you mean that day",
+		"50 eur on the 24th":                  "payments of 50 EUR on Tuesday, 24 February 2026",
+		"50 eur yesterday evening":            "payments of 50 EUR on Wednesday, 11 March 2026; not understood and left out: evening",
+		"50 eur next friday":                  "payments of 50 EUR; not understood and left out: next friday",
+		"50 eur on 31.2.2026":                 "payments of 50 EUR; not understood and left out: on 31.2.2026",
+		"50 eur 2099-01-01":                   "payments of 50 EUR; not understood and left out: 2099-01-01",
+		"50 eur 3 march at 14:30":             "payments of 50 EUR on Tuesday, 3 March 2026; not understood and left out: at 14:30",
+		"50 eur an hour ago":                  "payments of 50 EUR; not understood and left out: an hour ago",
 	} {
 		plan := finder.Parse(text, now)
 		require.NotNil(t, plan.Amount, text)
 		require.Empty(t, plan.Words, text)
-		got := strings.ReplaceAll(plan.Understood(), " (UTC, and the hours that are this day in other time zones)", "")
-		require.Equal(t, want, got, text)
+		require.Equal(t, want, strings.ReplaceAll(plan.Understood(), " (UTC)", ""), text)
 	}
 }
 
@@ -73,9 +95,9 @@ func TestParse_amounts_with_words(t *testing.T) {
 	plan := finder.Parse("€12.50 umbrella 3 March card 4242", now)
 	require.Equal(t, []string{"umbrella"}, plan.Beside)
 	require.Equal(t, "4242", plan.LastFour)
-	require.Equal(t, "2026-03-03", plan.Day.Date.Format(time.DateOnly))
+	require.Equal(t, "2026-03-03", plan.Days.First.Format(time.DateOnly))
 	require.Contains(t, plan.Understood(), "with a card that ends in 4242 for orders that have umbrella")
-	for _, text := range []string{"9 shirts", "12.50 EUR 9.99 hat", "hat 50 JPY 12.50", "12.5 JPY hat", "version 1.2.3 EUR", "12.50", "a 12.50 EUR !", "50 EUR 31.2.2026 hat"} {
+	for _, text := range []string{"9 shirts", "12.50 EUR 9.99 hat", "hat 50 JPY 12.50", "12.5 JPY hat", "version 1.2.3 EUR", "12.50", "a 12.50 EUR !"} {
 		require.Empty(t, finder.Parse(text, now).Beside, text)
 	}
 }
@@ -118,8 +140,8 @@ func TestParse_no_amounts(t *testing.T) {
 		"99999999999999999 EUR": {"99999999999999999", "eur"},
 		"yesterday":             {"yesterday"},
 		"2026-03-03":            {"2026", "03"},
-		"50 EUR 2099-01-01":     {"50", "eur", "2099", "01"},
-		"50 EUR 31.2.2026":      {"50", "eur", "31", "2026"},
+		"2099-01-01":            {"2099", "01"},
+		"12.50 EUR 9.99 hat":    {"12", "50", "eur", "99", "hat"},
 		"Größe ЖЁЛТЫЙ 東京":       {"größe", "жёлтый", "東京"},
 		"one two three four five six seven eight nine": {"one", "two", "three", "four", "five", "six", "seven", "eight"},
 	} {
@@ -151,14 +173,42 @@ func TestParse_cards(t *testing.T) {
 		require.Equal(t, want, finder.Parse(text, now).LastFour, text)
 	}
 	plan := finder.Parse("card ending in 4242 yesterday", now)
-	require.Equal(t, "2026-03-11", plan.Day.Date.Format(time.DateOnly))
+	require.Equal(t, "2026-03-11", plan.Days.First.Format(time.DateOnly))
 }
 
-func TestDay(t *testing.T) {
+// Days alone find their payments, and words of a time find orders, too.
+func TestParse_days(t *testing.T) {
 	t.Parallel()
-	d := *finder.Parse("5 EUR 2026-03-03", now).Day
-	require.Equal(t, "2026-03-02T10:00:00Z", d.From().Format(time.RFC3339), "it begins in Kiribati")
-	require.Equal(t, "2026-03-04T12:00:00Z", d.To().Format(time.RFC3339), "it ends at Baker Island")
+	for text, want := range map[string]string{
+		"yesterday":         "payments on Wednesday, 11 March 2026 (UTC)",
+		"two days ago":      "payments on Tuesday, 10 March 2026 (UTC)",
+		"last week":         "payments from Monday, 2 March 2026 to Sunday, 8 March 2026 (UTC)",
+		"11/24":             "payments on Monday, 24 November 2025 (UTC)",
+		"24.11.":            "payments on Monday, 24 November 2025 (UTC)",
+		"yesterday morning": "payments on Wednesday, 11 March 2026 (UTC)",
+		"shirt last week":   "payments from Monday, 2 March 2026 to Sunday, 8 March 2026 (UTC) for orders that have shirt",
+		"sun cream":         "payments on Sunday, 8 March 2026 (UTC) for orders that have cream",
+	} {
+		plan := finder.Parse(text, now)
+		require.Nil(t, plan.Amount, text)
+		require.NotEmpty(t, plan.Words, text)
+		understood := plan.Understood()
+		require.Equal(t, want+"; ids that are or begin with this", understood[:strings.Index(understood, "; orders with the word")], text)
+	}
+	require.Contains(t, finder.Parse("yesterday morning", now).Understood(), "not understood and left out: morning")
+}
+
+// A day is a day of the shop's time zone.
+func TestDays(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	require.NoError(t, err)
+	late := time.Date(2026, 3, 29, 22, 30, 0, 0, time.UTC) // Monday in Berlin
+	d := *finder.Parse("5 EUR yesterday", late.In(zone)).Days
+	require.Equal(t, "2026-03-29T00:00:00+01:00", d.From().Format(time.RFC3339))
+	require.Equal(t, "2026-03-30T00:00:00+02:00", d.To().Format(time.RFC3339), "this day has 23 hours")
+	require.Equal(t, "on Sunday, 29 March 2026 (Europe/Berlin)", d.String())
+	require.Equal(t, "on Saturday, 28 March 2026 (UTC)", finder.Parse("5 EUR yesterday", late).Days.String())
 }
 
 // The search has the same number of digits for each currency as amounts have.
@@ -210,7 +260,7 @@ func manyWords() string {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"W-1001", "about 50 EUR yesterday", "19,99 EUR 3 March", "•••• 4242", "#", "1.1.1", "\xff", "49.99.9 $ 29 feb", "1 234 567,89 €", "€€ 5 5 5"} {
+	for _, seed := range []string{"W-1001", "about 50 EUR yesterday", "19,99 EUR 3 March", "•••• 4242", "#", "1.1.1", "\xff", "49.99.9 $ 29 feb", "1 234 567,89 €", "€€ 5 5 5", "3/4 last 999 months", "the 31st", "50 eur 13/13 tuesday last week at 2pm"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -219,7 +269,7 @@ func FuzzParse(f *testing.F) {
 			require.True(t, utf8.ValidString(s))
 		}
 		require.LessOrEqual(t, max(len(plan.Words), len(plan.Beside)), 8)
-		require.True(t, len(plan.Beside) == 0 || plan.Amount != nil)
+		require.True(t, len(plan.Beside) == 0 || plan.Amount != nil || plan.Days != nil)
 		require.LessOrEqual(t, len(finder.Variants(plan.Beside)), 17)
 		if plan.Amount != nil {
 			require.NotEmpty(t, plan.Amount.Ranges)
@@ -228,8 +278,9 @@ func FuzzParse(f *testing.F) {
 				require.Positive(t, r.Low)
 			}
 		}
-		if plan.Day != nil {
-			require.False(t, plan.Day.Date.After(now.AddDate(0, 0, 1)))
+		if plan.Days != nil {
+			require.False(t, finder.StartOfDay(plan.Days.Last, 0).After(now))
+			require.False(t, plan.Days.First.After(plan.Days.Last))
 		}
 		_ = plan.Understood()
 	})

@@ -133,7 +133,7 @@ func Parse(kind Kind, params map[string]string) (Query, error) {
 	if text := params["cursor"]; text != "" {
 		place, ok := q.parseCursor(text)
 		if q.Before = place; !ok {
-			p.invalid("cursor", "must be the next_cursor of an answer to the same call with the same filters")
+			p.invalid("cursor", "must be the next_cursor of a response to the same call with the same filters")
 		}
 	}
 	if len(p.wrong) > 0 {

@@ -22,6 +22,7 @@ import (
 	"github.com/paylatch/paylatch/internal/events/endpoint"
 	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // now is in the middle of an hour.
@@ -115,7 +116,7 @@ func ended(account, currency, code string, minor int64, at time.Time) []outbox.M
 	step := payment.Transition{Version: 2, From: fsm.Requested, To: fsm.Succeeded, At: at, Cause: payment.Cause{Kind: payment.CauseWebhook}}
 	step.Facts.Captured = minor - 100
 	if code != "" {
-		step.To, a.Failure = fsm.Failed, payment.NewFailure(code, "")
+		step.To, a.Failure = fsm.Failed, payment.NewFailure(webhooks.FailureCode(code), "")
 	}
 	return outbox.Attempt(&a, nil, []payment.Transition{step}, a.Succeeded())
 }

@@ -51,8 +51,8 @@ func (s *Service) fits(ctx context.Context, a payment.Attempt, left, amount int6
 		return payment.ErrNotRefundable
 	}
 	if a.Split {
-		return payment.Invalid("payment_attempt_id", "names a payment that shares its money with another account at the provider: an admin refunds it "+
-			"by the API or by `paylatch refund create`, with provider_data that says who bears the refund")
+		return payment.Invalid("payment_attempt_id", "is a payment that shares its money with another account at the provider: an admin refunds this payment "+
+			"by the API or by `paylatch refund create`, with provider_data that names the account that bears the refund")
 	}
 	open, err := s.store.OpenAmount(ctx, a.ID)
 	if err == nil && amount > left-open {

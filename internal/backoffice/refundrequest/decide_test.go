@@ -63,7 +63,7 @@ func TestApprovedTimeline(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{
-		"staff:sam: sam requested a refund that an admin has to approve. Reason: case 4711",
+		"staff:sam: sam requested a refund that an admin must approve. Reason: case 4711",
 		"staff:ada: A refund of €5.00 was requested by sam and approved by ada.",
 		"staff:ada: ada approved a refund that sam had requested. Reason: case 4711",
 		"provider:sandbox: The refund of €5.00 succeeded: the provider returns the money.",

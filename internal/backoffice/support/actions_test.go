@@ -214,7 +214,7 @@ func TestReplay(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, fsm.Applied, dry.Verdict)
 	require.True(t, dry.Changed())
-	require.Regexp(t, `^This was a dry run: .* goes from processing to succeeded\.$|^This was a dry run: .* goes from requested to succeeded\.$`, support.ReplayText(dry, true))
+	require.Regexp(t, `^This was a dry run: .* changes from processing to succeeded\.$|^This was a dry run: .* changes from requested to succeeded\.$`, support.ReplayText(dry, true))
 	require.Equal(t, before, rows[string](t, r, "SELECT (a.version, a.updated_at, e.verdict, e.next_try_at)::text FROM payment_attempts a, provider_events e"))
 
 	var all sync.WaitGroup
@@ -233,7 +233,7 @@ func TestReplay(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, fsm.Repeat, again.Verdict)
 	require.Equal(t, fsm.Applied, again.Event.Verdict, "the first verdict stays")
-	require.Equal(t, "The event was applied again. This was known already; nothing changed. Attempt "+id.String()+" stays as it is.", support.ReplayText(again, false))
+	require.Equal(t, "The event was applied again. This was known already; nothing changed. Attempt "+id.String()+" does not change.", support.ReplayText(again, false))
 	require.Contains(t, texts(r.page(t, id).Timeline), "staff_action | staff:ann | ann replayed a webhook. Reason: "+reason)
 	require.Contains(t, r.audit(t), "ann event.replay.view done")
 	_, err = r.desk.Replay(t.Context(), ann, payment.EventID{1}, reason, false)
@@ -372,7 +372,7 @@ func TestTimelineOfResolvedRefund(t *testing.T) {
 		name string
 		told string
 	}{
-		"re_1":                 {payment.ResolvedNotPaid, "", "The refund of €7.00 failed; the customer does not get this money. The refund was not made. Nothing was paid back."},
+		"re_1":                 {payment.ResolvedNotPaid, "", "The refund of €7.00 failed; the customer does not get this money. The refund was not made. Nothing was refunded."},
 		there.ProviderRefundID: {payment.ResolvedPaid, there.ProviderRefundID, "The refund of €7.00 succeeded: ann found it at the provider."},
 	} {
 		pending := event(webhooks.KindRefundPending, id.String())

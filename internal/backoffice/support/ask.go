@@ -25,12 +25,12 @@ import (
 
 // Erasure is the command line of an erasure.
 type Erasure struct {
-	User    string `required:"" placeholder:"ID" help:"The customer, as the shop names them: user_id."`
+	User    string `required:"" placeholder:"ID" help:"The customer's user_id."`
 	Details bool   `help:"Erase descriptions and metadata of the orders, too, and what fiscal receipts of later refunds would show."`
 	// WithOpenDisputes erases in spite of open disputes.
-	WithOpenDisputes bool   `help:"Erase although disputes are open: what providers sent about them, and may be evidence, goes with the rest."`
-	DryRun           bool   `help:"Count what there is, and change nothing."`
-	Reason           string `default:"requested by the customer" help:"Why, for the audit log. Name no person."`
+	WithOpenDisputes bool   `help:"Erase although disputes are open. This also erases the providers' messages about them, which may be evidence."`
+	DryRun           bool   `help:"Count the affected data without changing it."`
+	Reason           string `default:"requested by the customer" help:"The reason, for the audit log. Name no person."`
 }
 
 // Validate refuses a text that is not a user's id.
@@ -53,11 +53,11 @@ type ErasureSide struct {
 
 var (
 	// ErrWaiting is returned if an order or a command of the user is under way and keeps the name until its end.
-	ErrWaiting = errors.New("run it again once they are over: what was erased is passed over then")
+	ErrWaiting = errors.New("run the command again once they have ended: it skips erased data")
 	// ErrDisputed is returned if disputes of the user's orders are open, since the erased data may be their evidence.
-	ErrDisputed = errors.New("run it again once they are over, or with --with-open-disputes: what providers sent about them, and may be evidence, is erased then")
+	ErrDisputed = errors.New("run the command again once they have ended, or with --with-open-disputes, which also erases the providers' messages about them (possible evidence)")
 	// ErrNotOwner is returned for a role that may not erase.
-	ErrNotOwner = errors.New("it is not the role that owns the tables: run it with the database_url that `paylatch migrate` has")
+	ErrNotOwner = errors.New("this role does not own the tables: use the database_url of `paylatch migrate`")
 )
 
 // maxDisputes is how many open disputes a refusal names.
@@ -74,7 +74,7 @@ func (q *Erasure) Run(ctx context.Context, at ErasureSide) error {
 		return fmt.Errorf("disputes are open: %s: %w", strings.Join(found.Disputes, "; "), ErrDisputed)
 	}
 	if q.DryRun {
-		_, _ = fmt.Fprintf(at.Out, "%d orders would be given to a pseudonym, %d wait for an attempt that is not over\n", found.Orders-found.Waiting, found.Waiting)
+		_, _ = fmt.Fprintf(at.Out, "%d orders would get a pseudonym, %d wait for an unfinished attempt\n", found.Orders-found.Waiting, found.Waiting)
 		if len(found.Disputes) > 0 {
 			_, _ = fmt.Fprintf(at.Out, "disputes are open: %s\n", strings.Join(found.Disputes, "; "))
 		}
@@ -92,11 +92,11 @@ func (q *Erasure) Run(ctx context.Context, at ErasureSide) error {
 	}
 	done, err := erase(ctx, at, user, marks, *q)
 	if err != nil {
-		return fmt.Errorf("%w; run it again, it goes on where it stopped", err)
+		return fmt.Errorf("%w; run the command again: it continues where it stopped", err)
 	}
-	_, _ = fmt.Fprintf(at.Out, "%s: %d orders have lost the name, of %d events what the provider sent is gone\n", done.pseudonym, done.orders, done.events)
+	_, _ = fmt.Fprintf(at.Out, "%s: the name was removed from %d orders, and the provider's messages of %d events were erased\n", done.pseudonym, done.orders, done.events)
 	if left := done.left; left.Orders > 0 || done.keys > 0 {
-		return fmt.Errorf("%d orders and %d commands still have the name, since they are under way: %w", left.Orders, done.keys, ErrWaiting)
+		return fmt.Errorf("%d orders and %d commands still have the name, because they are under way: %w", left.Orders, done.keys, ErrWaiting)
 	}
 	return nil
 }

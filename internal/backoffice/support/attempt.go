@@ -22,6 +22,9 @@ type Attempt struct {
 	Refundable int64
 	// Askable is true while a re-check can change something.
 	Askable bool
+	// Refunds are the attempt's refunds, oldest first, without refunds that turned out to be others. Provider has facts about its provider.
+	Refunds  []ShownRefund
+	Provider Provider
 }
 
 // ShownEvent is a stored event with its redacted bytes; nil if they are deleted or too
@@ -54,6 +57,7 @@ func (s *Service) Attempt(ctx context.Context, who Staff, id payment.AttemptID) 
 	for i, n := range h.Messages {
 		h.Messages[i].Deliveries = s.expected(n)
 	}
+	h.Provider, h.Clocks = s.provider(h.Attempt.Account), s.clocks
 	p := h.Page()
 	p.Askable = p.Askable || s.payments.Askable(h.Attempt)
 	return p, nil
@@ -63,6 +67,7 @@ func (s *Service) Attempt(ctx context.Context, who Staff, id payment.AttemptID) 
 func (h AttemptHistory) Page() Attempt {
 	p := Attempt{
 		View: h.view(), Bought: h.Order.Description, OfOrder: h.Order.Attempts, Summary: h.Summary(), Timeline: h.Timeline(), Refundable: payment.RefundLeft(h.Attempt, h.Refunds),
+		Refunds: h.shownRefunds(), Provider: h.Provider,
 		Askable: !h.Attempt.State.Final() || h.nextAt() != nil || len(h.pendingRefunds()) > 0,
 	}
 	for _, e := range h.Events {

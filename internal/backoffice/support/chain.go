@@ -58,7 +58,7 @@ func ParseHead(text string) (Head, error) {
 	return Head{entries, Hash(raw)}, nil
 }
 
-var errHead = errors.New("must be ENTRIES:HASH, as the log says it: a number, and 64 hexadecimal digits")
+var errHead = errors.New("must be ENTRIES:HASH, as in the log: a number and 64 hexadecimal digits")
 
 // String returns ENTRIES:HASH.
 func (h Head) String() string { return strconv.FormatInt(h.Entries, 10) + ":" + h.Hash.String() }
@@ -113,7 +113,7 @@ func (c *Chain) Follow(ctx context.Context, from ChainStore, limit int) (more bo
 		return false, nil
 	}
 	if c.Entries < c.Known.Entries {
-		c.breaks(&Link{}, "the log ends with entry %d, and once had %d", c.Entries, c.Known.Entries)
+		c.breaks(&Link{}, "the log ends with entry %d, but it had %d entries", c.Entries, c.Known.Entries)
 	}
 	return false, nil
 }
@@ -128,9 +128,9 @@ func (c *Chain) Recheck(ctx context.Context, from ChainStore) error {
 	case err != nil:
 		return err
 	case len(links) == 0:
-		c.Broken = &Break{Position: c.Entries, Text: "it is there no more: the end of the log was deleted"}
+		c.Broken = &Break{Position: c.Entries, Text: "the entry is missing: the end of the log was deleted"}
 	case links[0].Position == c.Entries && !bytes.Equal(links[0].Hash, c.Hash[:]):
-		c.Broken = &Break{Position: c.Entries, EntryID: links[0].ID, Text: "its hash once was another one: the log was written anew"}
+		c.Broken = &Break{Position: c.Entries, EntryID: links[0].ID, Text: "the entry had another hash before: the log was rewritten"}
 	}
 	return nil
 }
@@ -145,9 +145,9 @@ func (c *Chain) skip(l *Link) {
 	c.purged = Head{l.Position - 1, Hash(l.Previous)}
 	switch known := c.Known.Entries; {
 	case known > c.Entries && known < c.purged.Entries:
-		c.Broken = &Break{Position: known, Text: fmt.Sprintf("it was purged, as all up to %d: it can't be compared, name a later head", c.purged.Entries)}
+		c.Broken = &Break{Position: known, Text: fmt.Sprintf("the entry was purged, like all entries up to %d, so it can't be compared; give a later head", c.purged.Entries)}
 	case known == c.purged.Entries && c.Known != c.purged:
-		c.Broken = &Break{Position: known, Text: "its hash once was another one: the log was written anew"}
+		c.Broken = &Break{Position: known, Text: "the entry had another hash before: the log was rewritten"}
 	}
 	c.before, c.Head = c.Head, c.purged
 }
@@ -162,11 +162,11 @@ func (c *Chain) add(l *Link) {
 	case l.Position != next:
 		c.breaks(l, "entry %d is missing, the next is %d", next, l.Position)
 	case string(l.Previous) != string(c.Hash[:]):
-		c.breaks(l, "it does not follow the entry before it")
+		c.breaks(l, "the entry does not follow the previous entry")
 	case string(l.Hash) != string(sum[:]):
-		c.breaks(l, "it was changed: its hash is another one")
+		c.breaks(l, "the entry was changed: its hash does not match")
 	case next == c.Known.Entries && sum != c.Known.Hash:
-		c.breaks(l, "its hash once was another one: the log was written anew")
+		c.breaks(l, "the entry had another hash before: the log was rewritten")
 	default:
 		c.Head = Head{next, sum}
 		if l.Action == PurgedAudit && l.Target == c.purged.String() {

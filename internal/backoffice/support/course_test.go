@@ -74,14 +74,14 @@ func TestTimeline(t *testing.T) {
 	t.Log(strings.Join(got, "\n"))
 	require.Equal(t, "pay | customer:u1 | The customer pressed Pay for €19.99.", got[0])
 	for _, want := range []string{
-		"provider_call | paylatch | paylatch asked the provider to charge €19.99; no usable answer came within …, so it was not known whether it had been done.",
-		"transition | provider:sandbox | It is not known yet whether the payment reached the provider. paylatch checks its status with the provider; nothing is charged twice.",
+		"provider_call | paylatch | paylatch asked the provider to charge €19.99; no usable answer came within …, so the outcome was unknown.",
+		"transition | provider:sandbox | It is still unknown whether the payment reached the provider. paylatch checks its status with the provider; nothing is charged twice.",
 		"reuse | customer:u1 | The customer pressed Pay again 2 times, … later; nothing was charged twice.",
 		"refused | customer:u1 | The customer pressed Pay for a new payment … later; it was refused because this payment was in progress. Nothing was charged twice.",
 		"webhook | provider:sandbox | The provider reported that the payment succeeded (€19.99). This was new and was applied.",
 		"transition | provider:sandbox | The payment succeeded: €19.99 was captured.",
 		"webhook | provider:sandbox | The provider sent a webhook again 2 times that had been received before; nothing changed.",
-		"webhook | provider:sandbox | The provider reported that the payment is being processed. This was older than what was known; nothing changed.",
+		"webhook | provider:sandbox | The provider reported that the payment is being processed. This was older than the known status; nothing changed.",
 		"refused | customer:u1 | The customer pressed Pay for a new payment … later; it was refused because the order was paid already. Nothing was charged twice.",
 		"press | service:shop | The shop requested a refund.",
 		"refund | service:shop | A refund of €5.00 was requested.",
@@ -93,8 +93,8 @@ func TestTimeline(t *testing.T) {
 		require.Contains(t, got, want)
 	}
 	require.True(t, slices.IsSortedFunc(page.Timeline, func(a, b support.Entry) int { return a.At.Compare(b.At) }))
-	require.Regexp(t, `^The payment of €19\.99 for order A-1 succeeded on \S+ \S+ UTC\. €5\.00 was refunded to the customer\. `+
-		`The customer was charged once for this order\. Nothing more happens by itself\. The customer must not pay again: the order is paid\.$`, page.Summary)
+	require.Regexp(t, `^The payment of €19\.99 for order A-1 succeeded on \S+ \S+ UTC\. €5\.00 was refunded to the customer on \d+ \w+ \d+ \(reference re_\w+\)\. `+
+		`The provider does not document how long the customer's bank takes to show a refund\. The customer was charged once for this order\. paylatch does nothing more automatically\. The customer must not pay again: the order is paid\.$`, page.Summary)
 	require.Len(t, page.Events, 2)
 	require.Len(t, page.Movements, 2, "the capture and the refund")
 	require.Equal(t, map[string]any{"id": "evt_1", "data": map[string]any{"email": "[hidden]", "amount": page.Events[0].Payload.(map[string]any)["data"].(map[string]any)["amount"]}}, page.Events[0].Payload)
@@ -198,7 +198,7 @@ func TestTimelineOfUnsignedNotice(t *testing.T) {
 	shown, err := r.desk.Event(t.Context(), ann, r.eventID(t, e))
 	require.NoError(t, err)
 	require.Equal(t, payment.Ignored, shown.Verdict)
-	require.Equal(t, "An unsigned notice was received of a payment that the provider does not have, or was not checked with it. It may be forged; nothing changed.", shown.Sentence())
+	require.Equal(t, "paylatch received an unsigned notice of this payment. The provider does not have the payment, or could not be asked. The notice may be forged; nothing changed.", shown.Sentence())
 }
 
 func TestTimelineAfterRetention(t *testing.T) {

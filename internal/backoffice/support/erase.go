@@ -60,7 +60,7 @@ func erase(ctx context.Context, at ErasureSide, user payment.UserID, marks [][]b
 	err = each(func(behind payment.OrderID) (ErasureStep, error) {
 		s, err := at.Store.Orders(ctx, user, done.pseudonym, behind, batch)
 		if done.orders += s.Orders; s.Seen > 0 {
-			_, _ = fmt.Fprintf(at.Progress, "%d orders have lost the name\n", done.orders)
+			_, _ = fmt.Fprintf(at.Progress, "the name was removed from %d orders\n", done.orders)
 		}
 		return s, err
 	})
@@ -70,7 +70,7 @@ func erase(ctx context.Context, at ErasureSide, user payment.UserID, marks [][]b
 	err = each(func(behind payment.OrderID) (ErasureStep, error) {
 		s, err := at.Store.Details(ctx, user, done.pseudonym, q.Details, behind, batch)
 		if done.events += s.Events; s.Events > 0 {
-			_, _ = fmt.Fprintf(at.Progress, "%d events have lost what the provider sent\n", done.events)
+			_, _ = fmt.Fprintf(at.Progress, "the provider's messages of %d events were erased\n", done.events)
 		}
 		return s, err
 	})

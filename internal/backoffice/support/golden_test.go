@@ -138,6 +138,27 @@ func refunded(s fsm.RefundState, minor int64) func(*support.AttemptHistory) {
 	}
 }
 
+func disputed(s fsm.DisputeState, reason string, due float64) func(*support.AttemptHistory) {
+	return func(c *support.AttemptHistory) {
+		d := payment.Dispute{ProviderDisputeID: "dp_1", State: s, Reason: reason, Money: &payment.Money{Minor: 1999, Currency: c.Attempt.Money.Currency}, OpenedAt: after(3)}
+		if due != 0 {
+			d.DueBy = after(due)
+		}
+		c.Attempt.Disputes = append(c.Attempt.Disputes, d)
+		c.Provider.Reasons = map[string]string{"product_not_received": "the goods or the service did not arrive"}
+	}
+}
+
+// named gives the refunds references at the provider.
+func named(ids ...string) func(*support.AttemptHistory) {
+	return func(c *support.AttemptHistory) {
+		for i, id := range ids {
+			c.Refunds[i].ProviderRefundID = id
+		}
+		c.Provider.RefundTime = "5 to 10 business days later, depending on the bank"
+	}
+}
+
 func reviewed(s payment.ReviewStatus, held bool) func(*support.AttemptHistory) {
 	return func(c *support.AttemptHistory) { c.Attempt.Review = payment.Review{Status: s, PaidHeld: held} }
 }
@@ -153,7 +174,7 @@ func TestSummary(t *testing.T) {
 		{"requested", begun()},
 		{"unknown", begun(state(fsm.OutcomeUnknown))},
 		{"unknown, asked within seconds", begun(state(fsm.OutcomeUnknown), func(c *support.AttemptHistory) { c.Attempt.Operations[0].NextAt = at(29) })},
-		{"unknown for a person", begun(state(fsm.OutcomeUnknown), open(payment.NeedsReview, "Nobody can tell what became of this payment."))},
+		{"unknown for a person", begun(state(fsm.OutcomeUnknown), open(payment.NeedsReview, "The outcome of this payment is unknown."))},
 		{"processing", begun(state(fsm.Processing))},
 		{"awaiting the customer", begun(state(fsm.AwaitingCustomer))},
 		{"authorized", begun(state(fsm.Authorized))},
@@ -165,12 +186,26 @@ func TestSummary(t *testing.T) {
 		{"refunded in full", begun(state(fsm.Succeeded), refunded(fsm.RefundSucceeded, 1999))},
 		{"charged back whole", begun(state(fsm.Succeeded), moved(payment.MovementChargeback, "EUR", 1999))},
 		{"refund on its way", begun(state(fsm.Succeeded), refunded(fsm.RefundPending, 500))},
-		{"reversed", begun(state(fsm.Succeeded), moved(payment.MovementCaptureReversal, "EUR", 1999), open(payment.PaymentReversed, "The provider took back money that had been paid."))},
+		{"refunded with a reference", begun(state(fsm.Succeeded), refunded(fsm.RefundSucceeded, 500), named("re_5"))},
+		{"two refunds", begun(state(fsm.Succeeded), refunded(fsm.RefundSucceeded, 500), refunded(fsm.RefundSucceeded, 500), named("re_5", "re_6"), func(c *support.AttemptHistory) { c.Attempt.Refunded = 1000 })},
+		{"refund failed", begun(state(fsm.Succeeded), refunded(fsm.RefundFailed, 500), named("re_5"))},
+		{"refund pending with a reference", begun(state(fsm.Succeeded), refunded(fsm.RefundPending, 500), named("re_5"))},
+		{"disputed", begun(state(fsm.Succeeded), disputed(fsm.DisputeOpen, "product_not_received", 4*86400), open(payment.Disputed, "The cardholder disputes this payment."))},
+		{"disputed, in another time zone", begun(state(fsm.Succeeded), disputed(fsm.DisputeOpen, "new_code", 86400), func(c *support.AttemptHistory) {
+			c.Clocks.Zone = time.FixedZone("NZDT", 13*3600)
+		})},
+		{"disputed, overdue", begun(state(fsm.Succeeded), disputed(fsm.DisputeOpen, "", -86400))},
+		{"disputed without a deadline", begun(state(fsm.Succeeded), disputed(fsm.DisputeOpen, "", 0))},
+		{"inquiry", begun(state(fsm.Succeeded), disputed(fsm.DisputeWarning, "", 86400))},
+		{"dispute under review", begun(state(fsm.Succeeded), disputed(fsm.DisputeUnderReview, "product_not_received", 86400))},
+		{"dispute won", begun(state(fsm.Succeeded), disputed(fsm.DisputeWon, "product_not_received", 86400))},
+		{"charged twice, disputed and under review", begun(state(fsm.Succeeded), beside(fsm.Failed, 1999), disputed(fsm.DisputeOpen, "", 86400), reviewed(payment.ReviewOpen, false))},
+		{"reversed", begun(state(fsm.Succeeded), moved(payment.MovementCaptureReversal, "EUR", 1999), open(payment.PaymentReversed, "The provider took back captured money."))},
 		{"failed", begun(state(fsm.Failed))},
 		{"failed, order cancelled", begun(state(fsm.Failed), func(c *support.AttemptHistory) { c.Order.CancelRequestedAt = at(1) })},
 		{"failed, another under way", begun(state(fsm.Failed), beside(fsm.Processing, 0))},
 		{"failed, another succeeded", begun(state(fsm.Failed), beside(fsm.Succeeded, 1999))},
-		{"late success", begun(state(fsm.Failed), moved(payment.MovementCapture, "EUR", 1999), open(payment.LateSuccess, "Money came in after the payment had failed."))},
+		{"late success", begun(state(fsm.Failed), moved(payment.MovementCapture, "EUR", 1999), open(payment.LateSuccess, "Money arrived after the payment had failed."))},
 		{"late success in another currency", begun(state(fsm.Failed), moved(payment.MovementCapture, "USD", 2499), open(payment.CurrencyMismatch, "The provider speaks of another currency than this payment is for."))},
 		{"hold of a failed payment", begun(state(fsm.Failed), moved(payment.MovementAuthorization, "EUR", 1999), opened(payment.OperationCancel, 29))},
 		{"double success", begun(state(fsm.Succeeded), beside(fsm.Failed, 1999), open(payment.DoubleSuccess, "The order was paid twice, by two attempts."))},
@@ -320,5 +355,5 @@ func TestEventSentenceOfProvenNotice(t *testing.T) {
 	e := support.Event{Unsigned: true, Kind: "succeeded", Verdict: fsm.Applied, Kept: true}
 	require.Equal(t, "The provider reported that the payment succeeded. This was new and was applied.", e.Sentence())
 	e.Verdict = payment.Ignored
-	require.Contains(t, e.Sentence(), "It may be forged")
+	require.Contains(t, e.Sentence(), "The notice may be forged")
 }

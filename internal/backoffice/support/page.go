@@ -53,7 +53,7 @@ func ParsePage(cursor, limit string) (Page, error) {
 }
 
 func errCursor() error {
-	return invalid("cursor", "must be the next_cursor of an answer to the same call")
+	return invalid("cursor", "must be the next_cursor of a response to the same call")
 }
 
 func parsePlace(text string) (place, bool) {

@@ -17,11 +17,11 @@ func ReplayText(r intake.Replayed, dry bool) string {
 	case r.After == nil:
 		text += " It belongs to no known attempt."
 	case !r.Changed():
-		text += " Attempt " + r.After.ID.String() + " stays as it is."
+		text += " Attempt " + r.After.ID.String() + " does not change."
 	case r.Before.State == r.After.State:
 		text += " Attempt " + r.After.ID.String() + " stays " + string(r.After.State) + "; its amounts or ids change."
 	default:
-		text += " Attempt " + r.After.ID.String() + " goes from " + string(r.Before.State) + " to " + string(r.After.State) + "."
+		text += " Attempt " + r.After.ID.String() + " changes from " + string(r.Before.State) + " to " + string(r.After.State) + "."
 	}
 	if len(r.Opened) > 0 {
 		kinds := make([]string, len(r.Opened))

@@ -24,6 +24,10 @@ type Options struct {
 	Flush func(ctx context.Context) error
 	// Endpoints are the configured endpoints by name, with the event types that each takes; an empty list means all types.
 	Endpoints map[string][]string
+	// Provider returns facts about an account's provider; nil for none.
+	Provider func(account string) Provider
+	// Clocks has the shop's time zone; UTC without one.
+	Clocks Clocks
 }
 
 // Service is the use cases of staff. It is safe for concurrent use.
@@ -32,6 +36,8 @@ type Service struct {
 	payments  Payments
 	flush     func(ctx context.Context) error
 	endpoints map[string][]string
+	provider  func(account string) Provider
+	clocks    Clocks
 }
 
 // New returns a service.
@@ -39,5 +45,8 @@ func New(o Options) *Service {
 	if o.Flush == nil {
 		o.Flush = func(context.Context) error { return nil }
 	}
-	return &Service{store: o.Store, payments: o.Payments, flush: o.Flush, endpoints: o.Endpoints}
+	if o.Provider == nil {
+		o.Provider = func(string) Provider { return Provider{} }
+	}
+	return &Service{store: o.Store, payments: o.Payments, flush: o.Flush, endpoints: o.Endpoints, provider: o.Provider, clocks: o.Clocks}
 }

@@ -38,7 +38,7 @@ func (w Staff) MayAct(reason string, roles ...payment.Role) error {
 		return err
 	}
 	if strings.TrimSpace(reason) == "" || len(reason) > maxReason || !storable(reason) {
-		return invalid("reason", "say why, in at most 2000 bytes; it is kept in the audit log")
+		return invalid("reason", "give a reason of at most 2000 bytes; it is kept in the audit log")
 	}
 	return nil
 }

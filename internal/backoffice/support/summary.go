@@ -2,7 +2,6 @@ package support
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -11,20 +10,21 @@ import (
 	"github.com/paylatch/paylatch/internal/platform/amount"
 )
 
-// Summary returns one paragraph: the state, how often the customer was charged for the
-// order, the next step with its time, and whether the customer may pay again.
+// Summary returns one paragraph: a second charge or an open dispute with its deadline, the state, the refunds, how often the
+// customer was charged for the order, the next step with its time, and whether the customer may pay again.
 func (h AttemptHistory) Summary() string {
-	parts := []string{h.stands()}
-	if moved := h.returned(); moved != "" {
-		parts = append(parts, moved)
+	parts := []string{h.lead(), h.stands(), h.returned(), h.reasons()}
+	if h.chargedTwice() == "" {
+		parts = append(parts, h.charged())
 	}
-	return strings.Join(append(parts, h.charged(), h.next(), h.mayPayAgain()), " ")
+	parts = append(parts, h.next(), h.mayPayAgain())
+	return strings.Join(slices.DeleteFunc(parts, func(text string) bool { return text == "" }), " ")
 }
 
 func (h AttemptHistory) stands() string {
 	a := h.Attempt
 	what := "The payment of " + amount.Of(a.Money) + " for order " + string(a.OrderID)
-	if !a.Failed() || h.held() {
+	if (!a.Failed() || h.held()) && (h.lead() == "" || a.Review.Status != payment.ReviewOpen) {
 		what += reviews[a.Review.Status]
 	}
 	switch {
@@ -59,9 +59,9 @@ func (h AttemptHistory) heldBack() string {
 
 // pendingWords maps the state of a payment without captured money.
 var pendingWords = map[fsm.State]string{ //nolint:gochecknoglobals // a table
-	fsm.OutcomeUnknown:   " was sent to the provider, and it is not known whether it was charged.",
+	fsm.OutcomeUnknown:   " was sent to the provider, and it is unknown whether the customer was charged.",
 	fsm.AwaitingCustomer: " is waiting for the customer to confirm it on the provider's page.",
-	fsm.Authorized:       " is held by the provider; nothing of it is captured yet.",
+	fsm.Authorized:       " is held by the provider and not captured yet.",
 	fsm.Processing:       " is being processed by the provider.",
 	fsm.Requested:        " was started and is being sent to the provider.",
 }
@@ -123,7 +123,7 @@ func (h AttemptHistory) returned() string {
 		parts = append(parts, "The money arrived after all: the provider captured "+h.captured()+".")
 	}
 	if h.foreign() {
-		parts = append(parts, amount.Of(a.Foreign())+" is in another currency than the payment's, and no refund of it is known.")
+		parts = append(parts, amount.Of(a.Foreign())+" was captured in another currency than the payment's currency, and no refund of this money is known.")
 	}
 	if a.MayHold() {
 		parts = append(parts, "The provider may still hold money for it.")
@@ -134,39 +134,22 @@ func (h AttemptHistory) returned() string {
 	if a.AmountDisputed() > 0 {
 		parts = append(parts, h.money(a.AmountDisputed())+" was charged back: the cardholder's bank took it back.")
 	}
-	if a.Refunded > 0 {
-		parts = append(parts, h.money(a.Refunded)+" was refunded to the customer.")
-	}
-	for _, r := range h.Refunds {
-		if r.State == fsm.RefundPending {
-			parts = append(parts, "A refund of "+amount.Of(r.Money)+" is pending.")
-		}
-	}
-	return strings.Join(parts, " ")
+	return strings.Join(append(parts, h.refunds()...), " ")
 }
 
-// charged returns the answer to "was I charged twice?".
+// charged returns the answer to "was I charged twice?" if the customer was not.
 func (h AttemptHistory) charged() string {
-	times, undone, holds := 0, false, false
+	times, undone := 0, false
 	for _, a := range h.Order.Attempts {
 		times += charges(a)
 		undone = undone || a.LastMovement > 0 && (a.Succeeded() || a.Disputed > 0)
-		holds = holds || a.State == fsm.Authorized && a.Captured == 0
 	}
 	live := h.Order.Live()
 	switch {
-	case times == 2:
-		return "The customer was charged twice for this order, by 2 payments."
-	case times > 1:
-		return "The customer was charged " + strconv.Itoa(times) + " times for this order, by " + strconv.Itoa(times) + " payments."
-	case h.secondPayment():
-		return "The customer may have been charged twice for this order, by this one payment."
-	case times == 1 && holds:
-		return "The customer was charged once for this order, and money is held for it a second time, by another payment."
 	case times == 1:
 		return "The customer was charged once for this order."
 	case undone:
-		return "The customer was charged for this order, and the provider has reversed that."
+		return "The customer was charged for this order, and the provider has reversed the charge."
 	case live != nil && live.State != fsm.Authorized && live.State != fsm.AwaitingCustomer:
 		return "No charge for this order is known so far."
 	}
@@ -189,6 +172,9 @@ func charges(a payment.Attempt) (times int) {
 // next describes the next step and its time.
 func (h AttemptHistory) next() string {
 	if waiting := h.waiting(); waiting != nil {
+		if waiting.Kind == payment.Disputed && len(h.openDisputes()) > 0 {
+			return "The shop answers the dispute in the provider's dashboard."
+		}
 		return "This needs review: " + waiting.Says(h.circumstances(waiting.Discrepancy))
 	}
 	a := h.Attempt
@@ -205,14 +191,14 @@ func (h AttemptHistory) next() string {
 		return text
 	}
 	if a.MayHold() && h.nextAt() != nil {
-		return "paylatch checks " + h.when() + " whether the provider still holds money, and has it released."
+		return "paylatch checks " + h.when() + " whether the provider still holds money, and releases it."
 	}
 	for _, r := range h.Refunds {
 		if r.State == fsm.RefundPending && h.refundAt(r.ID) != nil {
 			return "The status of the refund is checked with the provider again on " + clock(*h.refundAt(r.ID)) + "."
 		}
 	}
-	return "Nothing more happens by itself."
+	return "paylatch does nothing more automatically."
 }
 
 // waiting returns the oldest open discrepancy.
@@ -228,10 +214,8 @@ func (h AttemptHistory) waiting() *Discrepancy {
 // circumstances returns the present state of the payment and the order that a discrepancy is about.
 func (h AttemptHistory) circumstances(d payment.Discrepancy) payment.Circumstances {
 	a := &h.Attempt
-	c := payment.Circumstances{State: a.State, Held: a.Held(), Foreign: a.ForeignMoney, MayHold: a.Unreleased(), Underpaid: h.Order.Underpaid(*a)}
-	for _, other := range h.Order.Attempts {
-		c.Beside = c.Beside || other.ID != a.ID && other.HoldsMoney()
-	}
+	c := payment.Circumstances{State: a.State, Held: a.Held(), Foreign: a.ForeignMoney, MayHold: a.Unreleased()}
+	c.Order = h.Order.NeedOf(a)
 	for _, r := range h.Refunds {
 		if c.Refunding = c.Refunding || r.State == fsm.RefundPending; r.ID.String() == d.AboutID {
 			c.Refund = r.State
@@ -278,7 +262,7 @@ func (h AttemptHistory) when() string {
 // gaveBack reports whether all of the attempt's money was refunded, charged back or reversed.
 func (h AttemptHistory) gaveBack() bool {
 	a := h.Attempt
-	return !a.HoldsMoney() && (a.Refunded > 0 || a.AmountDisputed() > 0 || a.Sums(payment.MovementCaptureReversal) > 0)
+	return a.Returned()
 }
 
 func (h AttemptHistory) mayPayAgain() string {
@@ -297,11 +281,11 @@ func (h AttemptHistory) mayPayAgain() string {
 	case h.Order.CancelRequestedAt != nil:
 		return "The customer can't pay again: the order was cancelled."
 	case live != nil && live.ID == h.Attempt.ID:
-		return "The customer must not pay again meanwhile; another payment would be refused."
+		return "The customer must not pay again until then; another payment would be refused."
 	case live != nil:
 		return "The customer must not pay again: another payment of this order is in progress."
 	case h.Order.TakesPay() != nil:
-		return "The customer can pay again once it is known that the provider holds no money for this order."
+		return "The customer can pay again once paylatch knows that the provider holds no money for this order."
 	}
 	return "The customer may pay again."
 }

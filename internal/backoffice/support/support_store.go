@@ -52,6 +52,9 @@ type AttemptHistory struct {
 	Audit         []AuditEntry
 	// ReadAt is the clock of the storage.
 	ReadAt time.Time
+	// Provider has facts about the account's provider, and Clocks the shop's time zone. The store leaves both zero.
+	Provider Provider
+	Clocks   Clocks
 }
 
 // Event is a stored event.

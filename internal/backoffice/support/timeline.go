@@ -172,13 +172,13 @@ func (h AttemptHistory) moved(t payment.Transition, before payment.Facts) string
 	case fsm.Failed:
 		return "The payment failed: " + h.failure()
 	case fsm.OutcomeUnknown:
-		return "It is not known yet whether the payment reached the provider. paylatch checks its status with the provider; nothing is charged twice."
+		return "It is still unknown whether the payment reached the provider. paylatch checks its status with the provider; nothing is charged twice."
 	case fsm.Processing:
 		return "The provider has the payment and is processing it."
 	case fsm.AwaitingCustomer:
 		return "The provider waits for the customer to confirm the payment on its page."
 	case fsm.Authorized:
-		return "The provider holds " + h.money(t.Facts.Authorized) + " of the customer's money; nothing of it is captured yet."
+		return "The provider holds " + h.money(t.Facts.Authorized) + " of the customer's money, which is not captured yet."
 	case fsm.Requested:
 	}
 	return "The payment was started."

@@ -123,10 +123,10 @@ var refusals = map[string]string{ //nolint:gochecknoglobals // a table
 	"busy":                "another request was in progress",
 	"final":               "the payment was final",
 	"not_capturable":      "there was no held money to capture",
-	"capture_exceeds":     "it was more than was held",
+	"capture_exceeds":     "the amount was larger than the held amount",
 	"not_refundable":      "there was no money to refund",
-	"refund_exceeds":      "it was more than was left to refund",
-	"refundable_changed":  "another amount was left to refund than expected",
+	"refund_exceeds":      "the amount was larger than the refundable amount",
+	"refundable_changed":  "the refundable amount differed from the expected amount",
 }
 
 // called returns a call to the provider and its result.
@@ -138,7 +138,7 @@ func (h AttemptHistory) called(n activity.Note) string {
 		if n.Kind == activity.NotePoll {
 			return call + "; no usable answer came within " + took + "."
 		}
-		return call + "; no usable answer came within " + took + ", so it was not known whether it had been done."
+		return call + "; no usable answer came within " + took + ", so the outcome was unknown."
 	case "not_sent":
 		return call + "; nothing was sent: the provider could not be reached, or does not support this."
 	}

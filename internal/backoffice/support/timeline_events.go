@@ -21,7 +21,7 @@ func (h AttemptHistory) webhook(e Event) Entry {
 // arrivals are the sentences on how events came that were not delivered and proven at once.
 var arrivals = map[string]string{ //nolint:gochecknoglobals // a table
 	payment.TakenListed: " It was read from the provider's list of events.",
-	payment.TakenLater:  " Its signature did not match the secrets of that time; it was verified again after they changed.",
+	payment.TakenLater:  " Its signature did not match the secrets at that time; paylatch verified it again after the secrets changed.",
 }
 
 // Sentence returns the report of an event and its verdict.
@@ -32,7 +32,7 @@ func (e Event) Sentence() string {
 	}
 	text += ". " + sentence(verdicts, string(e.Verdict), "It was kept.")
 	if e.Unsigned && e.Verdict == payment.Ignored {
-		text = "An unsigned notice was received of a payment that the provider does not have, or was not checked with it. It may be forged; nothing changed."
+		text = "paylatch received an unsigned notice of this payment. The provider does not have the payment, or could not be asked. The notice may be forged; nothing changed."
 	}
 	text += arrivals[e.Taken]
 	if !e.Kept {
@@ -66,13 +66,13 @@ var reports = map[string]string{ //nolint:gochecknoglobals // a table
 var verdicts = map[string]string{ //nolint:gochecknoglobals // a table
 	string(fsm.Applied):               "This was new and was applied.",
 	string(fsm.Repeat):                "This was known already; nothing changed.",
-	string(fsm.Stale):                 "This was older than what was known; nothing changed.",
-	string(fsm.Conflict):              "This contradicts what was known: the payment stays as it is, and this needs review.",
-	string(payment.VerdictUnmatched):  "No payment with that id was known yet; it is applied once one is.",
+	string(fsm.Stale):                 "This was older than the known status; nothing changed.",
+	string(fsm.Conflict):              "This contradicts the known status: the payment does not change, and a person must review it.",
+	string(payment.VerdictUnmatched):  "paylatch had no payment with this id yet; the event is applied once the payment exists.",
 	string(payment.VerdictDeferred):   "It is applied once paylatch has checked it with the provider.",
-	string(payment.VerdictUnreadable): "This version of paylatch can't read it; it is kept, to be read again later.",
-	string(payment.Ignored):           "It has no status of the payment; nothing changed.",
-	string(payment.VerdictForeign):    "It belongs to a payment that was not made through paylatch; it is not tried again, but is applied if a payment with its id appears within 30 days.",
+	string(payment.VerdictUnreadable): "This version of paylatch can't read the event, and keeps it for a later version.",
+	string(payment.Ignored):           "The event has no payment status; nothing changed.",
+	string(payment.VerdictForeign):    "The event belongs to a payment that was not made through paylatch. It is not tried again, but is applied if a payment with its id appears within 30 days.",
 }
 
 // refund returns the entries of a refund's request and its end.

@@ -13,7 +13,7 @@ func (h AttemptHistory) settlement(s payment.Settlement) Entry {
 	if at.IsZero() {
 		at = s.RecordedAt
 	}
-	text := "The provider settled the " + strings.ReplaceAll(string(s.Kind), "_", " ") + " of " + amount.Of(s.Money)
+	text := "The provider booked the " + strings.ReplaceAll(string(s.Kind), "_", " ") + " of " + amount.Of(s.Money)
 	detail := map[string]any{"entry_id": s.EntryID, "movement": string(s.Kind), "amount": s.Money.Minor, "currency": string(s.Money.Currency)}
 	if s.Fee != nil {
 		text += ", with a fee of " + amount.Of(*s.Fee)

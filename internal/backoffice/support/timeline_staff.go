@@ -31,7 +31,7 @@ var resolutions = map[string]string{ //nolint:gochecknoglobals // a table
 	"paid":               "paid",
 	"not_paid":           "not paid",
 	"refunded_elsewhere": "refunded elsewhere",
-	"accepted":           "accepted as it is",
+	"accepted":           "accepted unchanged",
 }
 
 // standsAlone reports whether an entry of the audit log has content of its own. An entry with the outcome begun has a
@@ -53,7 +53,7 @@ func staffAction(d AuditEntry) Entry {
 	}
 	switch d.Outcome {
 	case Begun:
-		text += "; the outcome is not known"
+		text += "; the outcome is unknown"
 	case Refused:
 		text += "; this was refused"
 	case Failed:
@@ -74,14 +74,14 @@ func staffAction(d AuditEntry) Entry {
 var staffActions = map[string]string{ //nolint:gochecknoglobals // a table
 	string(Rechecked):      "re-checked the status with the provider",
 	string(ReplayedEvent):  "replayed a webhook",
-	string(ReplayedMany):   "replayed a webhook, as one of many at once",
+	string(ReplayedMany):   "replayed a webhook, in a bulk job",
 	string(RevealedEvent):  "revealed the raw payload of a webhook, personal data included",
-	string(Resolved):       "resolved what needed review",
-	string(Assigned):       "assigned what needs review",
-	string(Commented):      "commented on what needs review",
-	string(Proposed):       "proposed how to resolve what needs review; a second person has to confirm it",
+	string(Resolved):       "resolved a case",
+	string(Assigned):       "assigned a case",
+	string(Commented):      "commented on a case",
+	string(Proposed):       "proposed a resolution of a case; a second person must confirm it",
 	string(Refunded):       "requested a refund",
-	string(AskedForRefund): "requested a refund that an admin has to approve",
+	string(AskedForRefund): "requested a refund that an admin must approve",
 	string(ApprovedRefund): "approved a refund",
 	string(DeclinedRefund): "declined a refund",
 	"confirm":              "requested the capture of the held money",

@@ -77,7 +77,7 @@ func (cmd Assign) valid(who support.Staff) error {
 		}
 	}
 	if cmd.Expected != nil && !payment.Nameable(*cmd.Expected) {
-		return payment.Invalid("expected_assignee", "must be the assignee of an answer, or null")
+		return payment.Invalid("expected_assignee", "must be the assignee of a response, or null")
 	}
 	if len(cmd.Reason) > maxReason || !payment.IsStorable(cmd.Reason) {
 		return payment.Invalid("reason", "must be at most 2000 bytes, or be left out")

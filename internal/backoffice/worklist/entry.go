@@ -23,6 +23,11 @@ type Entry struct {
 	Expected, Held *payment.Money
 	// Circumstances are the facts that its possible resolutions depend on.
 	Circumstances payment.Circumstances
+	// Dispute is the open dispute that it is about, zero without one: of the dispute, only the provider's id, the reason and the
+	// deadline are set.
+	Dispute payment.Dispute
+	// ProviderPaymentID is the provider's id of the payment; empty without one. Capture is that of its first capture.
+	ProviderPaymentID, Capture string
 	// AssignedAt is when the assignee took it; nil without an assignee.
 	AssignedAt *time.Time
 	// CommentCount counts all comments. Comments are the newest, newest first; a list of the API leaves them out.

@@ -26,7 +26,7 @@ type left struct {
 const (
 	refundAll = `UPDATE payment_attempts SET amount_refunded = amount_captured, version = version + 1 WHERE attempt_id = $1`
 	capture   = `UPDATE payment_attempts SET amount_captured = 1999, version = version + 1 WHERE attempt_id = $1`
-	wholesome = "All that was captured has been refunded: 19.99 EUR."
+	wholesome = "All captured money has been refunded: 19.99 EUR."
 	refundRow = `INSERT INTO refunds (order_id, refund_id, attempt_id, user_id, client_request_id, request_hash, account, status, amount, currency, created_at, updated_at)
 		SELECT order_id, '00000000-0000-7000-8000-0000000000f1', attempt_id, 'u1', 'f', '\x01', 'acc', 'pending', 500, 'EUR', now(), now() FROM payment_attempts WHERE attempt_id = $1`
 	refundOver = `UPDATE refunds SET status = 'succeeded', finalized_at = now(), version = version + 1 WHERE attempt_id = $1`
@@ -57,7 +57,7 @@ func lefts() map[string]left {
 		"late_success/nothing_came":   {kind: payment.LateSuccess, status: "failed"},
 		"late_success/refund_pending": {kind: payment.LateSuccess, status: "failed", captured: 1999, refunded: 1999, also: refundRow, settles: refundOver, by: wholesome},
 		"late_success/disputed":       {kind: payment.LateSuccess, status: "failed", captured: 1999, refunded: 1999, also: disputeRow, settles: disputeWon, by: wholesome},
-		"late_success/on_hold":        {kind: payment.LateSuccess, status: "failed", captured: 1000, refunded: 1000, also: held, settles: released, by: "All that was captured has been refunded: 10.00 EUR."},
+		"late_success/on_hold":        {kind: payment.LateSuccess, status: "failed", captured: 1000, refunded: 1000, also: held, settles: released, by: "All captured money has been refunded: 10.00 EUR."},
 		"late_success/proposed": {
 			kind: payment.LateSuccess, status: "failed", captured: 1999, refunded: 1999,
 			columns: `"proposed_at": "2026-03-01", "proposed_by": "sam", "proposed_payment_id": "ch_1"`,
@@ -69,7 +69,7 @@ func lefts() map[string]left {
 		},
 		"amount_mismatch/of_a_part": {
 			kind: payment.AmountMismatch, status: "succeeded", captured: 500, columns: `"amount": 500, "currency": "EUR"`, settles: capture,
-			by: "The parts that were captured add up to the amount: 19.99 EUR.",
+			by: "The captured parts add up to the amount: 19.99 EUR.",
 		},
 		"amount_mismatch/of_a_part_that_is_still_lacking": {
 			kind: payment.AmountMismatch, status: "succeeded", captured: 1998, columns: `"amount": 500, "currency": "EUR"`,
@@ -85,17 +85,17 @@ func lefts() map[string]left {
 		},
 		"currency_mismatch": {
 			kind: payment.CurrencyMismatch, status: "failed", columns: `"amount": 1999, "currency": "USD"`, also: foreignRow + ";" + foreignHeld,
-			settles: foreignBack, by: "All that was captured in another currency has been refunded.",
+			settles: foreignBack, by: "All money captured in another currency has been refunded.",
 		},
 		"currency_mismatch/nothing_came": {kind: payment.CurrencyMismatch, status: "failed", columns: `"amount": 1999, "currency": "USD"`},
 		"refund_reversed":                {kind: payment.RefundReversed, status: "succeeded", captured: 1999, columns: `"about": "refund", ` + refundID, settles: refundAll, by: wholesome},
 		"refund_exceeds": {
 			kind: payment.RefundExceeds, status: "succeeded", captured: 1000, refunded: 1999, settles: capture,
-			by: "No more is refunded than was captured: the provider has reported the rest since.",
+			by: "The refunds no longer exceed the captures: the provider has reported the missing captures since then.",
 		},
 		"payment_reversed/chargeback": {
 			kind: payment.PaymentReversed, status: "succeeded", captured: 1999, disputed: 1999, columns: `"about_id": "chargeback dp_1"`,
-			settles: `UPDATE payment_attempts SET amount_disputed = 0, version = version + 1 WHERE attempt_id = $1`, by: "The provider has returned what the chargeback took.",
+			settles: `UPDATE payment_attempts SET amount_disputed = 0, version = version + 1 WHERE attempt_id = $1`, by: "The provider has returned the money of the chargeback.",
 		},
 		"payment_reversed/of_a_capture": {kind: payment.PaymentReversed, status: "succeeded", captured: 1999, columns: `"about_id": "capture_reversal re_1"`},
 		"disputed/won": {
@@ -105,20 +105,20 @@ func lefts() map[string]left {
 		"disputed/lost": {
 			kind: payment.Disputed, status: "succeeded", captured: 1999, disputed: 1999, columns: `"about": "dispute", "about_id": "open dp_1"`, also: disputeRow,
 			settles: `UPDATE disputes SET status = 'lost', closed_at = now(), version = version + 1 WHERE attempt_id = $1`,
-			by:      "The dispute is over, and what it took is recorded: the entry about the chargeback is about that.",
+			by:      "The dispute is over, and its chargeback is recorded. The case of the chargeback covers it.",
 		},
 		"disputed/without_a_name": {kind: payment.Disputed, status: "succeeded", captured: 1999, columns: `"about_id": "evt_1"`, also: disputeRow + ";" + disputeWon},
-		"unmatched_event":         {kind: payment.UnmatchedEvent, columns: eventOf, also: eventRow, settles: eventDone, by: "The webhook has been applied since."},
+		"unmatched_event":         {kind: payment.UnmatchedEvent, columns: eventOf, also: eventRow, settles: eventDone, by: "The webhook has been applied since then."},
 		"unmatched_event/unsigned": {
 			kind: payment.UnmatchedEvent, columns: `"account": "acc", "about_id": "ch_9"`,
-			settles: `INSERT INTO attempt_references SELECT 'acc', 'ch_9', order_id, attempt_id FROM payment_attempts WHERE attempt_id = $1`, by: "The payment is known by now.",
+			settles: `INSERT INTO attempt_references SELECT 'acc', 'ch_9', order_id, attempt_id FROM payment_attempts WHERE attempt_id = $1`, by: "paylatch has the payment now.",
 		},
 		"unmatched_event/conflict": {kind: payment.UnmatchedEvent, columns: eventOf, also: eventRow + `; UPDATE provider_events SET verdict = 'conflict', attempt_id = $1`},
 		"unreadable_event": {
 			kind: payment.UnreadableEvent, columns: `"account": "acc", "about_id": "2026-03-01T09 x"`, also: eventRow + `; UPDATE provider_events SET verdict = 'unreadable', attempt_id = $1`,
-			settles: eventDone, by: "All of the events have been read since.",
+			settles: eventDone, by: "All the events have been read since then.",
 		},
-		"unknown_at_provider": {kind: payment.UnknownAtProvider, status: "succeeded", captured: 1999, settles: inBooks, by: "The provider's books contain the payment by now."},
+		"unknown_at_provider": {kind: payment.UnknownAtProvider, status: "succeeded", captured: 1999, settles: inBooks, by: "The provider's books contain the payment now."},
 		"event_changed":       {kind: payment.EventChanged, columns: eventOf, also: eventRow + ";" + eventDone},
 		"unknown_here":        {kind: payment.UnknownHere, columns: `"account": "acc", "about_id": "ch_9"`},
 		"needs_review/unknown_outcome": {
@@ -126,7 +126,7 @@ func lefts() map[string]left {
 		},
 		"needs_review/unknown_outcome_failed": {
 			kind: payment.NeedsReview, status: "failed", captured: 1999, columns: `"about": "unknown_outcome"`, settles: refundAll,
-			by: "The outcome is known: the payment failed, and nothing of it is held.",
+			by: "The outcome is known: the payment failed, and no money is held for it.",
 		},
 		"needs_review/refund_slow": {
 			kind: payment.NeedsReview, status: "succeeded", captured: 1999, columns: `"about": "refund_slow", ` + refundID, also: refundRow, settles: refundOver, by: "The refund has succeeded.",
@@ -134,34 +134,34 @@ func lefts() map[string]left {
 		"needs_review/refund_unknown": {
 			kind: payment.NeedsReview, status: "succeeded", captured: 1999, columns: `"about": "refund_unknown", ` + refundID, also: refundRow,
 			settles: `UPDATE refunds SET status = 'failed', finalized_at = now(), version = version + 1 WHERE attempt_id = $1`,
-			by:      "The refund has failed; its money can be refunded again.",
+			by:      "The refund has failed; the same amount can be refunded again.",
 		},
 		"needs_review/hold_not_released": {
-			kind: payment.NeedsReview, status: "failed", columns: `"about": "hold_not_released"`, also: held, settles: released, by: "The payment failed, and nothing of it is held.",
+			kind: payment.NeedsReview, status: "failed", columns: `"about": "hold_not_released"`, also: held, settles: released, by: "The payment failed, and no money is held for it.",
 		},
 		"needs_review/not_cancelled": {
-			kind: payment.NeedsReview, status: "failed", columns: `"about": "not_cancelled"`, also: held, settles: released, by: "The payment failed, and nothing of it is held.",
+			kind: payment.NeedsReview, status: "failed", columns: `"about": "not_cancelled"`, also: held, settles: released, by: "The payment failed, and no money is held for it.",
 		},
 		"needs_review/cancel_not_made": {
-			kind: payment.NeedsReview, status: "failed", columns: `"about": "cancel_not_made"`, also: held, settles: released, by: "The payment failed, and nothing of it is held.",
+			kind: payment.NeedsReview, status: "failed", columns: `"about": "cancel_not_made"`, also: held, settles: released, by: "The payment failed, and no money is held for it.",
 		},
 		"needs_review/capture_not_made": {kind: payment.NeedsReview, status: "succeeded", columns: `"about": "capture_not_made"`, settles: capture, by: "The money has been captured."},
 		"needs_review/event_not_applied": {
-			kind: payment.NeedsReview, columns: `"about": "event_not_applied", ` + eventOf, also: eventRow, settles: eventDone, by: "The webhook has been applied since.",
+			kind: payment.NeedsReview, columns: `"about": "event_not_applied", ` + eventOf, also: eventRow, settles: eventDone, by: "The webhook has been applied since then.",
 		},
 		"needs_review/unreadable_event": {
-			kind: payment.NeedsReview, columns: `"about": "unreadable_event", ` + eventOf, also: eventRow, settles: eventDone, by: "The webhook has been applied since.",
+			kind: payment.NeedsReview, columns: `"about": "unreadable_event", ` + eventOf, also: eventRow, settles: eventDone, by: "The webhook has been applied since then.",
 		},
 		"needs_review/books": {
-			kind: payment.NeedsReview, status: "succeeded", captured: 1999, columns: `"about": "books", "about_id": "lookup"`, settles: inBooks, by: "The provider's books contain the payment by now.",
+			kind: payment.NeedsReview, status: "succeeded", captured: 1999, columns: `"about": "books", "about_id": "lookup"`, settles: inBooks, by: "The provider's books contain the payment now.",
 		},
 		"needs_review/books_otherwise": {kind: payment.NeedsReview, status: "succeeded", captured: 1999, columns: `"about": "books", "about_id": "txn_7"`, also: inBooks},
 		"needs_review/review_declined": {
 			kind: payment.NeedsReview, status: "succeeded", captured: 1999, columns: `"about": "review_declined", "about_id": "prv_1"`, settles: refundAll,
-			by: "The payment holds nothing any more.",
+			by: "The payment no longer holds money.",
 		},
 		"needs_review/review_declined_of_a_hold": {
-			kind: payment.NeedsReview, status: "failed", columns: `"about": "review_declined"`, also: held, settles: released, by: "The payment holds nothing any more.",
+			kind: payment.NeedsReview, status: "failed", columns: `"about": "review_declined"`, also: held, settles: released, by: "The payment no longer holds money.",
 		},
 		"needs_review/second_payment":           {kind: payment.NeedsReview, status: "succeeded", captured: 1999, refunded: 1999, columns: `"about": "second_payment"`},
 		"needs_review/shared_reference":         {kind: payment.NeedsReview, status: "succeeded", captured: 1999, refunded: 1999, columns: `"about": "shared_reference"`},

@@ -32,6 +32,31 @@ func (r *env) entry(t *testing.T, d payment.DiscrepancyID) worklist.Entry {
 	return e
 }
 
+// An entry about a dispute has the open dispute's present reason and deadline.
+func TestEntry_dispute(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	attempt := r.payment(t, "succeeded", 1999, 0, 0)
+	r.each(t, `INSERT INTO disputes (order_id, dispute_id, attempt_id, account, provider_dispute_id, status, reason, due_by, version, opened_at, updated_at)
+			SELECT order_id, gen_random_uuid(), attempt_id, account, name, 'open', 'reason of ' || name, '2026-12-03 10:00Z'::timestamptz + n * interval '1 day', 1, now(), now()
+			FROM payment_attempts, (VALUES ('dp_1', 0), ('dp_2', 1)) v (name, n) WHERE attempt_id = $1;
+		UPDATE payment_attempts SET provider_payment_id = 'pi_1', version = version + 1 WHERE attempt_id = $1`, attempt)
+	due := time.Date(2026, 12, 3, 10, 0, 0, 0, time.UTC)
+	for kind, c := range map[payment.DiscrepancyKind]struct {
+		about, id string
+		want      payment.Dispute
+	}{
+		payment.Disputed:        {payment.AboutDispute, "open dp_2", payment.Dispute{ProviderDisputeID: "dp_2", Reason: "reason of dp_2", DueBy: due.AddDate(0, 0, 1)}},
+		payment.PaymentReversed: {"", "chargeback", payment.Dispute{ProviderDisputeID: "dp_1", Reason: "reason of dp_1", DueBy: due}},
+		payment.NeedsReview:     {payment.AboutSecondPayment, "", payment.Dispute{}},
+	} {
+		e := r.entry(t, r.opened(t, kind, attempt, fmt.Sprintf(`{"about": %q, "about_id": %q}`, c.about, c.id)))
+		e.Dispute.DueBy = e.Dispute.DueBy.UTC()
+		require.Equal(t, c.want, e.Dispute, kind)
+		require.Equal(t, "pi_1", e.ProviderPaymentID)
+	}
+}
+
 func accept(d payment.DiscrepancyID) worklist.Resolve {
 	return worklist.Resolve{Resolve: commands.Resolve{ID: d, Resolution: payment.ResolvedAccepted, Reason: reason}}
 }
@@ -245,7 +270,7 @@ func TestEntry_Possible(t *testing.T) {
 		var got []string
 		for _, p := range e.Possible() {
 			got = append(got, string(p.Resolution))
-			require.Contains(t, e.WhatToDo(), "Resolve it as "+p.Resolution.Words()+" if "+p.When+".")
+			require.Contains(t, e.WhatToDo(), "Resolve this case as "+p.Resolution.Words()+" if "+p.When+".")
 		}
 		require.Equal(t, want, strings.Join(got, " "), kind)
 		_, err := r.Resolve(t.Context(), sam, worklist.Resolve{Resolve: commands.Resolve{ID: e.ID, Resolution: payment.ResolvedRefundedElsewhere, Reason: reason}})

@@ -36,12 +36,12 @@ func phaseText(p phase) string {
 		sending:   "Sending…",
 		checking:  "Checking the payment…",
 		form:      "The provider's own form takes the payment.",
-		action:    "Your bank wants you to approve this payment.",
+		action:    "Your bank asks you to approve this payment.",
 		succeeded: "Paid. Thank you!",
 		failed:    "The payment failed.",
 		arrived:   "Your payment arrived after all; the shop is looking at it.",
 		cancelled: "This order was cancelled.",
-		refused:   "The payment could not be begun. Choose another way to pay.",
+		refused:   "The payment could not be started. Choose another way to pay.",
 		unknown:   "We don't know yet whether the payment went through. Nothing is charged twice.",
 	}[p]
 }
@@ -217,7 +217,7 @@ func (s *shop) showCheckout(byForm bool) http.HandlerFunc {
 			s.render(w, r, http.StatusServiceUnavailable, messagePage("One moment", "The shop can't be reached. Reload the page in a moment; nothing is lost."))
 			return
 		case !found:
-			s.render(w, r, http.StatusNotFound, messagePage("No such order", "This address belongs to no order."))
+			s.render(w, r, http.StatusNotFound, messagePage("No such order", "There is no order at this address."))
 			return
 		}
 		c := newCheckout(o, byForm)

@@ -229,10 +229,10 @@ func TestPayByFormRefused(t *testing.T) {
 		says            string
 	}{
 		"in progress":  {409, 303, ""},
-		"busy":         {503, 503, "Press again: it is the same payment"},
-		"out of quota": {429, 503, "Press again: it is the same payment"},
-		"silent":       {0, 503, "Press again: it is the same payment"},
-		"wrong":        {422, 422, "could not be begun"},
+		"busy":         {503, 503, "Press Pay again. You are not charged twice."},
+		"out of quota": {429, 503, "Press Pay again. You are not charged twice."},
+		"silent":       {0, 503, "Press Pay again. You are not charged twice."},
+		"wrong":        {422, 422, "could not be started"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -269,7 +269,7 @@ func TestCheckoutWithoutScript(t *testing.T) {
 	for _, query := range []string{"?look=16", "?look=999"} {
 		page := r.send("GET", "/demo/orders/A-1"+query, "", "").text
 		require.NotContains(t, page, "refresh")
-		require.Contains(t, page, "Look again")
+		require.Contains(t, page, "Check again")
 	}
 	require.NotNil(t, refresh.FindStringSubmatch(r.send("GET", "/demo/orders/A-1?look=-5", "", "").text))
 }

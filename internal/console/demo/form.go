@@ -95,7 +95,7 @@ func (s *shop) giveUp(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if err != nil || !found {
-		s.render(w, r, http.StatusServiceUnavailable, messagePage("One moment", "The shop can't be reached. Go back and press again; nothing is charged twice."))
+		s.render(w, r, http.StatusServiceUnavailable, messagePage("One moment", "The shop can't be reached. Go back and press Pay again. You are not charged twice."))
 		return
 	}
 	to := checkoutPath(id)

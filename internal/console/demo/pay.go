@@ -90,13 +90,13 @@ func (s *shop) payByForm(w http.ResponseWriter, r *http.Request) {
 	o, found, readErr := s.backend.order(r.Context(), r.PathValue("order"))
 	if readErr != nil || !found {
 		s.render(w, r, http.StatusServiceUnavailable, messagePage("One moment",
-			"The shop can't be reached. Go back and press again: it is the same payment, and it is not charged twice."))
+			"The shop can't be reached. Go back and press Pay again. You are not charged twice."))
 		return
 	}
 	c := newCheckout(o, false)
 	c.Method = token
 	if err != nil || a.status >= http.StatusInternalServerError || a.status == http.StatusTooManyRequests {
-		c.Text = "The payment could not be sent. Press again: it is the same payment, and it is not charged twice."
+		c.Text = "The payment could not be sent. Press Pay again. You are not charged twice."
 		s.showAs(w, r, http.StatusServiceUnavailable, c)
 		return
 	}

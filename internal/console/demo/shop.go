@@ -28,7 +28,7 @@ func (s *shop) createOrder(w http.ResponseWriter, r *http.Request) {
 		map[string]any{"order_id": name, "amount": price, "currency": currency, "description": "Two tickets"},
 		http.Header{"Idempotency-Key": {name}})
 	if err != nil || !a.ok() {
-		s.render(w, r, http.StatusServiceUnavailable, shopPage(id, "The order could not be taken. Please try again; it is taken once."))
+		s.render(w, r, http.StatusServiceUnavailable, shopPage(id, "The order could not be created. Try again; it is created only once."))
 		return
 	}
 	http.Redirect(w, r, checkoutPath(name), http.StatusSeeOther)

@@ -17,7 +17,7 @@ import (
 
 // Ask is the options of the command line.
 type Ask struct {
-	URL           string        `name:"url" xor:"provider" required:"" placeholder:"URL" help:"The address of a provider of the kind standard, below which /v1 is: one that moves no real money for the tokens below."`
+	URL           string        `name:"url" xor:"provider" required:"" placeholder:"URL" help:"The address of a provider of the kind standard, without /v1. The provider must move no real money for the tokens below."`
 	APIKey        string        `name:"api-key" env:"PROVIDER_API_KEY" placeholder:"KEY" help:"What calls bear; without it no check of credentials runs."`
 	Listen        string        `placeholder:"HOST:PORT" help:"Where the provider's webhooks are taken for as long as the checks run; without it none is checked. With --account and --webhook-wait, the default is the service's address."`
 	WebhookSecret string        `env:"PROVIDER_WEBHOOK_SECRET" placeholder:"whsec_…" help:"What the webhooks are signed with."`

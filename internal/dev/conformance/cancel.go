@@ -11,7 +11,7 @@ func cancelChecks() []check {
 	return []check{
 		{
 			name: "cancel", after: checkCharge, expects: "200 with status canceled, the same again for the same key, and a lookup with it", needs: needsUnpaid, do: cancels,
-			remedy: "POST /v1/charges/{id}/cancel releases what is held and ends what waits for its customer, for good; or refuse it with 422 not_supported.",
+			remedy: "POST /v1/charges/{id}/cancel releases a hold for good, and ends a charge that waits for its customer; or answer 422 not_supported.",
 		},
 		{
 			name: "cancel of a paid charge", after: "cancel", expects: "409 with error.code and charge_status succeeded, and the charge as it was", do: cancelsPaid,

@@ -9,7 +9,7 @@ import (
 
 func capabilityChecks() []check {
 	return []check{{
-		name: "capabilities", after: checkCharge, expects: "nothing done of what was refused as not_supported", do: capable,
+		name: "capabilities", after: checkCharge, expects: "a call that was refused as not_supported has no effect", do: capable,
 		remedy: "Refuse with 422 not_supported before anything is done.",
 	}}
 }

@@ -29,7 +29,7 @@ func chargeChecks() []check {
 		{
 			name: "redirect", expects: "201 with an id, the status pending and a next_action with type and url", do: redirects,
 			needs:  func(s *session) string { return missing(s.Tokens.Redirect, "--token-redirect") },
-			remedy: "Answer 201 with status pending and next_action {\"type\":\"redirect\",\"url\":…}; the customer is led there, and comes back to return_url.",
+			remedy: "Answer 201 with status pending and next_action {\"type\":\"redirect\",\"url\":…}; the customer goes to this url, and returns to return_url.",
 		},
 	}
 }

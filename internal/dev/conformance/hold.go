@@ -24,11 +24,11 @@ func holdChecks() []check {
 		},
 		{
 			name: "partial capture", after: checkHold, expects: "200 with status succeeded and amount_captured as the amount of the request", do: capturesPart,
-			remedy: "Take what the request has and release the rest; amount_captured is what was taken.",
+			remedy: "Capture the request's amount and release the rest; amount_captured is the captured amount.",
 		},
 		{
 			name: "capture of too much", after: checkHold, expects: "409 with error.code and charge_status authorized, and nothing captured", do: capturesTooMuch,
-			remedy: "Compare with what is authorized, under the charge's lock; answer 409 with charge_status.",
+			remedy: "Compare with the authorized amount under the charge's lock; answer 409 with charge_status.",
 		},
 	}
 }

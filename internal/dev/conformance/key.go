@@ -19,12 +19,12 @@ func keyChecks() []check {
 			remedy: "Keep the key with the response, in one commit with the charge, for a day at least; answer a key that is kept with its response.",
 		},
 		{
-			name: "same key at once", after: checkCharge, expects: "one charge for 20 calls with one key; those that come meanwhile wait, or get 409 request_in_progress without charge_status", do: atOnce,
+			name: "same key at once", after: checkCharge, expects: "one charge for 20 calls with one key; calls that arrive while the first call runs wait, or get 409 request_in_progress without charge_status", do: atOnce,
 			remedy: "Take the key by a unique constraint or under a lock before anything is charged: a look whether it is there is not enough.",
 		},
 		{
 			name: "same key, another body", after: checkCharge, expects: "409 with error.code and without charge_status, and nothing charged", do: otherBody,
-			remedy: "Keep a hash of the body beside the key; answer another one 409 {\"error\":{\"code\":\"idempotency_key_reused\"}}.",
+			remedy: "Store a hash of the body with the key; answer another body with 409 {\"error\":{\"code\":\"idempotency_key_reused\"}}.",
 		},
 	}
 }

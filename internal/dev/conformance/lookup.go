@@ -11,10 +11,10 @@ func lookupChecks() []check {
 	return []check{
 		{
 			name: "lookup by id", after: checkCharge, expects: "the charge as it was answered", do: lookupByID,
-			remedy: "GET /v1/charges/{id} answers 200 with the charge as it is now.",
+			remedy: "GET /v1/charges/{id} answers 200 with the present charge.",
 		},
 		{
-			name: "lookup by reference", after: checkCharge, expects: "items with the one charge, found as soon as it is answered", do: lookupByReference,
+			name: "lookup by reference", after: checkCharge, expects: "items with the one charge, from the moment of the response to the charge", do: lookupByReference,
 			remedy: "GET /v1/charges?reference=… answers {\"items\":[…]} from the same store that charges are written to: a lagging copy is not enough.",
 		},
 		{
@@ -23,7 +23,7 @@ func lookupChecks() []check {
 		},
 		{
 			name: "unknown reference", expects: "200 with empty items", do: unknownReference,
-			remedy: "Answer {\"items\":[]}: only that proves that there is no such charge.",
+			remedy: "Answer {\"items\":[]}: only this response proves that the charge does not exist.",
 		},
 	}
 }

@@ -23,7 +23,7 @@ func refundChecks() []check {
 		},
 		{
 			name: "refund of too much", after: checkRefund, expects: "409 with error.code and charge_status succeeded, and no refund", do: refundsTooMuch,
-			remedy: "Compare with what is left of the charge, under its lock; answer 409 with charge_status.",
+			remedy: "Compare with the refundable amount under the charge's lock; answer 409 with charge_status.",
 		},
 	}
 }

@@ -104,7 +104,7 @@ func TestAPIKeys(t *testing.T) {
 		require.Contains(t, s.stderr.String(), "key:"+k.ID, "the log has its name")
 	}
 	eventually(t, "the refusal", func() bool {
-		return one[int](t, r, `SELECT count(*) FROM staff_audit WHERE action = 'token.refused' AND detail->>'refusal' LIKE 'the API key is not known%'`) > 0
+		return one[int](t, r, `SELECT count(*) FROM staff_audit WHERE action = 'token.refused' AND detail->>'refusal' LIKE 'the API key is unknown%'`) > 0
 	})
 	require.Empty(t, r.naming(t, k.Key), "no table has the key")
 }

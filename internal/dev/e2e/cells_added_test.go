@@ -42,17 +42,17 @@ func TestACellIsItself(t *testing.T) {
 		{[]string{main + second}, 1, 0},
 	} {
 		printed := r.ends(c.environ...)
-		require.Regexp(t, fmt.Sprintf("for cell %d is the database of cell %d|under another map", c.of, c.is), printed)
+		require.Regexp(t, fmt.Sprintf("database of cell %d is the database of cell %d|has another map of cells", c.of, c.is), printed)
 	}
-	require.Contains(t, r.ends(main+second, cellOne(1, r.dsn, "eu-")), "for cell 0 is the database of cell 1")
-	require.Contains(t, r.ends(main+r.dsn, cellOne(1, r.dsn, "eu-")), "for cell 1 is the database of cell 0")
+	require.Contains(t, r.ends(main+second, cellOne(1, r.dsn, "eu-")), "configured database of cell 0 is the database of cell 1")
+	require.Contains(t, r.ends(main+r.dsn, cellOne(1, r.dsn, "eu-")), "database of cell 1 is the database of cell 0")
 	doctor := start(t, t.TempDir(), append(settingsOfOne(), main+second, cellOne(1, r.dsn, "eu-")), "doctor")
 	within(t, "the end of the doctor", doctor.done)
-	require.Contains(t, doctor.stdout.String(), "fatal  cell: database_url: the database that the configuration has for cell 0 is the database of cell 1")
+	require.Contains(t, doctor.stdout.String(), "fatal  cell: database_url: the configured database of cell 0 is the database of cell 1")
 	s.reconfigure(t, r.dsn, second)
 	eventually(t, "the swapped databases are refused", func() bool {
 		s.signal(syscall.SIGHUP) // again where a busy database did not respond in time: the cells are then compared at the next start
-		return strings.Contains(s.stderr.String(), "for cell 0 is the database of cell 1")
+		return strings.Contains(s.stderr.String(), "configured database of cell 0 is the database of cell 1")
 	})
 	require.Contains(t, s.stderr.String(), notReadAgain)
 	s.customer().createOrder(t.Context(), "eu-1", unique("create")).is(t, http.StatusCreated)
@@ -74,7 +74,7 @@ func TestACellIsAdded(t *testing.T) {
 	require.Contains(t, r.ends(main, cellOne(1, second, "eu-")), "run `paylatch migrate up`")
 	code, printed := r.migrates(cellOne(1, second, "eu-"))
 	require.Equal(t, 2, code, printed)
-	require.Contains(t, printed, "order eu-1 is stored in cell 0, and the configuration leads it to cell 1")
+	require.Contains(t, printed, "order eu-1 is stored in cell 0, but the configuration assigns it to cell 1")
 	require.Contains(t, printed, "give the new cell a prefix that no stored order has")
 	creates(old, "eu-2", http.StatusCreated)
 
@@ -90,8 +90,8 @@ func TestACellIsAdded(t *testing.T) {
 	require.Equal(t, []string{"eu-1", "eu-2", "eu-3", "eu-4"}, column[string](t, r, "SELECT order_id FROM orders ORDER BY order_id"))
 	require.Equal(t, 1, testdb.One[int](t, testdb.Connect(t, second), "SELECT count(*) FROM orders WHERE order_id = 'eu2-1'"))
 
-	require.Contains(t, r.ends(main), "under another map")
+	require.Contains(t, r.ends(main), "has another map of cells")
 	code, printed = r.migrates()
 	require.Equal(t, 2, code, printed)
-	require.Contains(t, printed, "orders that begin with eu2- are in cell 1, which the configuration does not have")
+	require.Contains(t, printed, "orders with the prefix eu2- are in cell 1, which the configuration lacks")
 }

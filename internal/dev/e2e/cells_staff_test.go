@@ -67,7 +67,7 @@ func (c *twoCells) staffReadsAll(t *testing.T, attempt string) {
 	} {
 		refused := staff.send(t.Context(), http.MethodPost, path, order)
 		refused.is(t, http.StatusUnprocessableEntity)
-		require.Contains(t, string(refused.text), `{"field":"cell","message":"must be in the query: this acts in one cell, and there are 0, 1`)
+		require.Contains(t, string(refused.text), `{"field":"cell","message":"must be in the query: this command acts in one cell, and there are 0, 1`)
 		begun := staff.send(t.Context(), http.MethodPost, path+"?cell=1", order)
 		begun.is(t, http.StatusAccepted)
 		job := begun.header.Get("Location")
@@ -183,7 +183,7 @@ func TestCellsInTheConsole(t *testing.T) {
 	crash(t, server)
 	for _, page := range []string{"", "/discrepancies", "/jobs", "/refund-requests", "/endpoints", "/audit"} {
 		b.open(s.base + "/support" + page)
-		b.until(`document.querySelector("main .warning")?.innerText === "Not all is shown, without cell 1: no response from there."`)
+		b.until(`document.querySelector("main .warning")?.innerText === "Some data is missing, without cell 1: no response from there."`)
 		require.True(t, eval[bool](b, `document.querySelectorAll("main .warning").length === 1`), page)
 		b.accessible("without a cell: " + page)
 		b.picture("without" + strings.ReplaceAll(page, "/", "-"))
@@ -218,7 +218,7 @@ func TestAJobIsOfTheCellThatWasCounted(t *testing.T) {
 	jobs := func(r *rig) int { return one[int](t, r, `SELECT count(*)::int FROM support_jobs`) }
 	refused := begin("1")
 	refused.is(t, http.StatusConflict)
-	require.Contains(t, refused.page(), "Another cell was chosen since this was counted.")
+	require.Contains(t, refused.page(), "The chosen cell has changed since the dry run.")
 	require.Equal(t, [2]int{0, 0}, [2]int{jobs(s.rig), jobs(second)})
 	begin("0").is(t, http.StatusSeeOther)
 	require.Equal(t, [2]int{1, 0}, [2]int{jobs(s.rig), jobs(second)})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +21,10 @@ const apart = 90 * time.Second
 
 // buildApart builds the program with the clock of testdata/apart in place of its own. The rest of the program is unchanged; only
 // cmd/paylatch is compiled anew.
-var buildApart = sync.OnceValues(func() (string, error) {
+var buildApart = sync.OnceValues(func() (string, error) { return buildWith("paylatch-apart", nil) })
+
+// buildWith is buildApart with further files of the program replaced.
+func buildWith(name string, replaced map[string]string) (string, error) {
 	own, err := filepath.Abs("../../../cmd/paylatch/clock.go")
 	if err != nil {
 		return "", err
@@ -30,11 +34,16 @@ var buildApart = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	dir := filepath.Dir(binary)
-	text, err := json.Marshal(map[string]map[string]string{"Replace": {own: other}})
+	replaced = maps.Clone(replaced)
+	if replaced == nil {
+		replaced = map[string]string{}
+	}
+	replaced[own] = other
+	text, err := json.Marshal(map[string]map[string]string{"Replace": replaced})
 	if err != nil {
 		return "", err
 	}
-	overlay, program := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "paylatch-apart")
+	overlay, program := filepath.Join(dir, name+".json"), filepath.Join(dir, name)
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		return "", err
 	}
@@ -43,7 +52,7 @@ var buildApart = sync.OnceValues(func() (string, error) {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return program, nil
-})
+}
 
 // serveOff is serve with a clock that is off.
 func (r *rig) serveOff(off time.Duration, environ ...string) *service {

@@ -171,6 +171,6 @@ func clocksOfDoctor(t *testing.T) {
 	require.NoError(t, err)
 	printed, code := r.doctorOf(program, r.sandbox, clockOff(-apart))
 	require.Equal(t, 1, code)
-	require.Regexp(t, `its clock and this machine's are 1m(29|30|31)\.\d+s apart`, printed)
-	require.Regexp(t, `the provider's clock and this machine's are about 1m(29|30|31)s apart`, printed)
+	require.Regexp(t, `the server's clock and this machine's clock differ by 1m(29|30|31)\.\d+s`, printed)
+	require.Regexp(t, `the provider's clock and this machine's clock differ by about 1m(29|30|31)s`, printed)
 }

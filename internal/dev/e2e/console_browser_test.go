@@ -69,7 +69,7 @@ func TestAPersonAnswersTheirFirstCustomer(t *testing.T) {
 	require.Contains(t, eval[string](b, `document.querySelector("main p:not(.outcome)").innerText`), "The customer was charged once for this order.", "the first paragraph is the answer")
 	course := eval[string](b, `document.querySelector(".timeline").innerText`)
 	for _, want := range []string{
-		"The customer pressed Pay for €19.99.", "The customer pressed Pay again", "so it was not known whether it had been done",
+		"The customer pressed Pay for €19.99.", "The customer pressed Pay again", "so the outcome was unknown",
 		"that had been received before; nothing changed.", "A refund of €5.00 was requested.",
 	} {
 		require.Contains(t, course, want)
@@ -137,7 +137,7 @@ func TestWhatFailsInTheConsoleSaysSo(t *testing.T) {
 	b.until(`document.querySelector("#found a")`)
 	rename("staff_audit", "hidden")
 	typed("order-n")
-	says("Something went wrong here.")
+	says("An error occurred in paylatch.")
 	rename("hidden", "staff_audit")
 	typed("order-")
 	b.until(`document.querySelector("#found a")`)
@@ -153,7 +153,7 @@ func TestWhatFailsInTheConsoleSaysSo(t *testing.T) {
 	b.open(s.base + "/support/attempts/" + a.ID)
 	rename("staff_audit", "hidden")
 	b.click(`#act a[href$="/refund"]`)
-	b.until(`location.pathname.endsWith("/refund") && document.querySelector("[role=alert]")?.innerText.startsWith("Something went wrong here.")`)
+	b.until(`location.pathname.endsWith("/refund") && document.querySelector("[role=alert]")?.innerText.startsWith("An error occurred in paylatch.")`)
 }
 
 // hostile is the worst text in a merchant's data.
@@ -246,7 +246,7 @@ func TestTheConsoleWithoutScripts(t *testing.T) {
 	a := s.bought(t, unique("o"), "tok_never")
 	b := scriptless(t)
 	b.signIn(s.base, token("sam", "support"))
-	require.Contains(t, eval[string](b, `document.querySelector(".warning").innerText`), "No webhook was ever received from sandbox, and a payment waits for one.")
+	require.Contains(t, eval[string](b, `document.querySelector(".warning").innerText`), "No webhook was ever received from sandbox, and a payment waits for a webhook.")
 	b.fill("#search", a.OrderID)
 	b.click(".find button")
 	b.until(`location.pathname === "/support/attempts/` + a.ID + `"`)

@@ -97,9 +97,10 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		shown := sam.get("/support/attempts/" + a.ID)
 		page := shown.page()
 		for _, want := range []string{
-			"The payment of €19.99 for order " + a.OrderID + " succeeded on ", "€5.00 was refunded to the customer. The customer was charged once for this order.",
+			"The payment of €19.99 for order " + a.OrderID + " succeeded on ", "€5.00 was refunded to the customer on ", " (reference re_",
+			"The customer was charged once for this order.", "The provider does not document how long the customer's bank takes",
 			"The customer must not pay again: the order is paid.", "The customer pressed Pay for €19.99.", "The customer pressed Pay again",
-			"so it was not known whether it had been done",
+			"so the outcome was unknown",
 			"that had been received before; nothing changed.", "A refund of €5.00 was requested.",
 		} {
 			require.Contains(t, page, want)
@@ -235,7 +236,7 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		payBack(ada, one).is(t, http.StatusSeeOther)
 		late := payBack(eve, other)
 		late.is(t, http.StatusConflict)
-		require.Contains(t, late.page(), "Somebody else has refunded meanwhile.")
+		require.Contains(t, late.page(), "Somebody else has refunded since you opened the page.")
 		require.Contains(t, late.page(), "€14.99 of this payment can be refunded.")
 		require.Equal(t, []int64{500}, column[int64](t, s.rig, `SELECT amount FROM refunds WHERE attempt_id = $1`, paid.ID))
 

@@ -28,11 +28,19 @@ func TestConsoleDisputes(t *testing.T) {
 	sam.get("/support/disputes?status=gone").is(t, http.StatusUnprocessableEntity)
 	page := sam.get("/support/disputes")
 	for _, want := range []string{
-		"Amount not stated overdue for 26 hours", "€7.00 the provider decides", "€5.00 2 days left", "€3.00 no date is known", "Order " + a.OrderID,
+		"the provider's code fraudulent", "Amount not stated overdue for 26 hours", "€7.00 the provider decides", "€5.00 2 days left", "€3.00 no date is known", "Order " + a.OrderID,
 	} {
 		require.Contains(t, page.page(), want)
 	}
 	require.Contains(t, string(page.text), `href="/support/attempts/`+a.ID+`"`)
+	first := sam.get("/support/attempts/" + a.ID).page()
+	require.Regexp(t, `Inquiry: the customer's bank asks the shop for information; the deadline was \d+ \w+ \d+, \d\d:\d\d UTC, (yesterday|2 days ago); `+
+		`disputed and under review: the provider has the shop's answer about €7\.00 and decides; `+
+		`disputed: the customer's bank asks the shop for an answer about €5\.00 until \d+ \w+ \d+, \d\d:\d\d UTC, in [23] days; `+
+		`disputed: the customer's bank asks the shop for an answer about €3\.00; the provider states no deadline\. The payment of`, first)
+	found := sam.get("/support?" + formOf("q", "dp_soon"))
+	found.is(t, http.StatusSeeOther)
+	require.Equal(t, "/support/attempts/"+a.ID, found.header.Get("Location"))
 	require.Contains(t, s.deeds(t, "sam"), "listDisputes.view account=sandbox done ")
 
 	counted := client{base: s.base}.send(t.Context(), http.MethodGet, "/metrics", "")

@@ -104,7 +104,7 @@ func TestStaffLooksAfterEndpoints(t *testing.T) {
 		require.Contains(t, string(list.text), `href="/support/endpoints" aria-current="page"`)
 		require.Contains(t, list.page(), "Retries waiting 2 Dead letters 0 Last success none Last failure 2", "of the shop")
 		require.Contains(t, list.page(), "quiet active")
-		require.Contains(t, list.page(), "The oldest event that is not delivered is less than a minute old.")
+		require.Contains(t, list.page(), "The oldest undelivered event is less than a minute old.")
 		log := sam.get(shop)
 		require.Regexp(t, "(order.paid "+paid+"|payment_attempt.succeeded "+succeeded+") of order "+a.OrderID+" 503 Service Unavailable: <script>", log.page())
 		require.NotContains(t, string(log.text), "<script>document")
@@ -140,7 +140,7 @@ func TestStaffLooksAfterEndpoints(t *testing.T) {
 			return sam.post(shop+"/redeliver", "key", form.hidden(t, "key"), "event", form.hidden(t, "event"), "reason", reason)
 		}
 		send("").is(t, http.StatusUnprocessableEntity)
-		require.Contains(t, sam.followed(send("case 3")).page(), "The event is sent again; the log will show it.")
+		require.Contains(t, sam.followed(send("case 3")).page(), "paylatch sends the event again; the list below will show the attempt.")
 		eventually(t, "it arrives", func() bool { ids, _ := v.got(); return slices.Equal(ids, []string{paid}) })
 		eventually(t, "the log has it", func() bool {
 			return regexp.MustCompile(`\d+ ms order.paid ` + paid + ` of order ` + a.OrderID + ` Send again`).MatchString(sam.get(shop).page())
@@ -158,11 +158,11 @@ func TestStaffLooksAfterEndpoints(t *testing.T) {
 		require.Contains(t, string(form.text), fmt.Sprintf(`name="after" value="%d"`, at))
 		sure := sam.post(shop+"/redeliver", "key", form.hidden(t, "key"), "after", strconv.Itoa(at), "reason", "case 4")
 		sure.is(t, http.StatusOK)
-		require.Contains(t, sure.page(), "are sent to it again, in their order; at most 2 that it has passed.")
+		require.Contains(t, sure.page(), "after the cursor")
 		before, _ := v.got()
 		require.Len(t, before, 1, "nothing is sent before it is confirmed")
 		done := sam.post(shop+"/redeliver", "key", sure.hidden(t, "key"), "after", sure.hidden(t, "after"), "reason", sure.hidden(t, "reason"), "sure", sure.hidden(t, "sure"))
-		require.Contains(t, sam.followed(done).page(), "The events are sent again; the log will show them.")
+		require.Contains(t, sam.followed(done).page(), "paylatch sends the events again; the list below will show the attempts.")
 		eventually(t, "what does not wait for its next try arrives", func() bool { ids, _ := v.got(); return slices.Equal(ids, []string{paid, paid}) })
 		require.Contains(t, sam.get(shop).page(), "Retries waiting 1 Dead letters 0")
 		sam.post(shop+"/redeliver", "key", uuid.NewString(), "event", succeeded, "reason", "case 5").is(t, http.StatusSeeOther)
@@ -172,7 +172,7 @@ func TestStaffLooksAfterEndpoints(t *testing.T) {
 		require.Contains(t, sam.get(shop).page(), "Retries waiting 0 Dead letters 0")
 
 		oldest := sam.post(shop+"/redeliver", "key", uuid.NewString(), "from", "oldest", "reason", "case 6")
-		require.Contains(t, oldest.page(), "All events that are kept and of the types of shop are sent to it, in their order.")
+		require.Contains(t, oldest.page(), "paylatch sends shop all stored events of its types, in their order.")
 		require.Equal(t, "oldest", oldest.hidden(t, "from"))
 		sam.post(shop+"/redeliver", "key", oldest.hidden(t, "key"), "from", "oldest", "reason", "case 6", "sure", "yes").is(t, http.StatusSeeOther)
 		eventually(t, "both arrive", func() bool { ids, _ := v.got(); return len(ids) == 5 })
@@ -201,13 +201,13 @@ func TestEndpointsOfTheConsoleRefuse(t *testing.T) {
 		text   string
 		fields []string
 	}{
-		{422, "Enter a cursor, or choose all that are kept.", nil},
+		{422, "Enter a cursor, or choose all stored events.", nil},
 		{422, "Enter a cursor of the feed", []string{"after", "x"}},
 		{422, "Enter a cursor of the feed", []string{"after", "-1"}},
-		{422, "The endpoint has not come to this cursor yet.", []string{"after", "99"}},
+		{422, "The endpoint has not reached this cursor yet.", []string{"after", "99"}},
 		{422, "This is not the id of an event.", []string{"event", "x"}},
 		{422, "The endpoint was not sent this event", []string{"event", uuid.NewString()}},
-		{422, "reason: say why", []string{"after", "0", "reason", " "}},
+		{422, "reason: give a reason", []string{"after", "0", "reason", " "}},
 	} {
 		got := sam.post(path, append([]string{"key", uuid.NewString(), "reason", "case 1"}, c.fields...)...)
 		got.is(t, c.status)
@@ -219,7 +219,7 @@ func TestEndpointsOfTheConsoleRefuse(t *testing.T) {
 		for _, page := range []string{"", "/test", "/redeliver"} {
 			got := sam.get("/support/endpoints/" + name + page)
 			got.is(t, http.StatusNotFound)
-			require.Contains(t, got.page(), "No endpoint of this name is configured.")
+			require.Contains(t, got.page(), "No endpoint with this name is configured.")
 			if page != "" {
 				sam.post("/support/endpoints/"+name+page, "key", uuid.NewString(), "reason", "case 1", "after", "0").is(t, http.StatusNotFound)
 			}
@@ -235,7 +235,7 @@ func TestEndpointsOfTheConsoleRefuse(t *testing.T) {
 	require.NoError(t, err)
 	gone := sam.post(path, "key", uuid.NewString(), "after", "0", "reason", "case 2", "sure", "yes")
 	gone.is(t, http.StatusGone)
-	require.Contains(t, gone.page(), "Events behind this cursor are not kept any more.")
+	require.Contains(t, gone.page(), "Events after this cursor were deleted.")
 }
 
 // TestAnEndpointsLogHasPages walks through a log that is longer than a page.
@@ -304,7 +304,7 @@ func TestEndpointsInABrowser(t *testing.T) {
 		b.click("#form button")
 		b.until(`document.querySelector(".sure")`)
 		b.click("#form button")
-		b.until(`document.querySelector(".outcome")?.innerText === "The events are sent again; the log will show them."`)
+		b.until(`document.querySelector(".outcome")?.innerText === "paylatch sends the events again; the list below will show the attempts."`)
 	}
 	require.Len(t, slices.DeleteFunc(s.deeds(t, "sam"), func(d string) bool { return !strings.HasSuffix(d, " done case 2") }), 2)
 }
@@ -327,7 +327,7 @@ func TestDeadLettersAreRed(t *testing.T) {
 	for _, page := range []string{"/support/endpoints", "/support/endpoints/shop"} {
 		got := sam.get(page)
 		require.Contains(t, string(got.text), `class="state failing"`, page)
-		require.Contains(t, got.page(), "2 events were given up after the last try. The shop gets them when they are sent again.", page)
+		require.Contains(t, got.page(), "2 events were given up after the last try. The shop does not have these events; redeliver them.", page)
 	}
 	require.NotContains(t, string(sam.get("/support/endpoints/quiet").text), "failing")
 	require.Contains(t, string(sam.get("/support").text), `<span class="state failed">Not delivered</span>`)

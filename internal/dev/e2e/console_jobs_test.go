@@ -43,7 +43,7 @@ func TestConsoleDoesManyAtOnce(t *testing.T) {
 	begun := sam.post("/support/events/replay", sure...)
 	page := sam.followed(sam.followed(begun))
 	page.is(t, http.StatusOK)
-	require.Contains(t, page.page(), "It has begun")
+	require.Contains(t, page.page(), "The job has started")
 	sam.post("/support/events/replay", sure...).is(t, http.StatusSeeOther)
 	require.Equal(t, 1, one[int](t, shop.rig, `SELECT count(*)::int FROM support_jobs`), "a form is done once")
 
@@ -54,12 +54,12 @@ func TestConsoleDoesManyAtOnce(t *testing.T) {
 	require.Contains(t, last.page(), "repeat")
 	require.Contains(t, last.page(), "case 4711")
 	stopped := ada.post("/support/jobs/"+id+"/stop", "key", ada.get("/support/jobs/"+id+"/stop").hidden(t, "key"), "reason", "too late")
-	require.Contains(t, ada.followed(stopped).page(), "It was through before.")
+	require.Contains(t, ada.followed(stopped).page(), "The job had already ended.")
 	sam.get("/support/jobs/none").is(t, http.StatusNotFound)
 
 	resolve := ada.get("/support/discrepancies/resolve").hidden(t, "key")
 	require.Contains(t, ada.post("/support/discrepancies/resolve", "key", resolve, "kind", "disputed", "resolution", "accepted", "reason", "r").page(),
-		"0 entries of the worklist match.")
+		"0 cases of the worklist match.")
 	require.Contains(t, ada.post("/support/discrepancies/resolve", "key", resolve, "kind", "disputed", "resolution", "paid", "reason", "r").page(),
 		"resolve those one by one")
 }

@@ -53,7 +53,7 @@ func TestAKeyLeadsToItsLine(t *testing.T) {
 		k.refund:     {payment + "#refund-" + k.refund, "A refund of €5.00 was requested."},
 		k.refundedBy: {payment + "#refund-" + k.refund, "A refund of €5.00 was requested."},
 		k.pressKey:   {ordered + "#key-" + k.pressKey, "it was refused because the order was paid already"},
-		k.tooMuchKey: {payment + "#key-" + k.tooMuchKey, "it was refused because it was more than was left to refund"},
+		k.tooMuchKey: {payment + "#key-" + k.tooMuchKey, "it was refused because the amount was larger than the refundable amount"},
 		k.cancelKey:  {whole + "#key-" + k.cancelKey, "requested the cancellation of the order"},
 		k.afterCancel: {
 			whole + "#key-" + k.afterCancel, "it was refused because the order was cancelled",

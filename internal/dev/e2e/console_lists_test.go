@@ -69,7 +69,7 @@ func TestConsoleLists(t *testing.T) {
 		require.Contains(t, page.page(), field+":", path)
 		require.Contains(t, string(page.text), `name="created_from"`, "the form is there again")
 	}
-	require.Contains(t, shown("/support/refunds"), "There is no such refund.")
+	require.Contains(t, shown("/support/refunds"), "No refund matches.")
 
 	file := sam.get("/support/payments.csv?status=failed&amount_from=1+EUR")
 	file.is(t, http.StatusOK)
@@ -106,7 +106,7 @@ func TestConsoleFindsWhatIsQuoted(t *testing.T) {
 	s.copied(t)
 	page := sam.get("/support?q=19.99+EUR+today")
 	page.is(t, http.StatusOK)
-	require.Contains(t, page.page(), "Looked for: payments of 19.99 EUR on ")
+	require.Contains(t, page.page(), "Searched for: payments of 19.99 EUR on ")
 	require.Contains(t, page.page(), "order "+order+" , customer u1 ,")
 	sam.get("/support?q=4242+4242+4242+4242").is(t, http.StatusUnprocessableEntity)
 }

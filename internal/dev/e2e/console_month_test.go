@@ -48,7 +48,7 @@ func TestConsoleMonth(t *testing.T) {
 	for _, want := range []string{
 		// captured, refunded, charged back, fees, reserves, without a payment, not booked, net, paid out, open
 		"sandbox EUR €19.99 €0.00 €0.00 €1.13 €0.00 €7.00 €5.00 €20.86 €25.86 -€5.00",
-		"po_whole €19.11 paid Explained by 1 entry.", "po_less €6.50 paid €0.00 of payments recorded here. €6.75 of entries without a payment recorded here. -€0.25 that no entry has.",
+		"po_whole €19.11 paid The amount is the sum of 1 entry.", "po_less €6.50 paid €0.00 from payments that paylatch has. €6.75 from entries without a payment in paylatch. -€0.25 not explained by any entry.",
 		"fee txn_fee -€0.25 po_less", "capture txn_of_others pay_of_others €7.00 po_less", "paylatch journal --month " + month,
 	} {
 		require.Contains(t, page.page(), want)
@@ -65,8 +65,29 @@ func TestConsoleMonth(t *testing.T) {
 	require.Contains(t, this.page(), "The month is not over.")
 	require.NotContains(t, string(this.text), `rel="next"`)
 	empty := sam.get("/support/month?month=2020-02").page()
-	for _, want := range []string{"February 2020", "January 2020", "March 2020", "Nothing was captured or booked.", "There is no payout of this month.", "There is none."} {
+	for _, want := range []string{"February 2020", "January 2020", "March 2020", "Nothing was captured or booked.", "No payout is dated in this month.", "There are no such entries."} {
 		require.Contains(t, empty, want)
+	}
+	day := sam.get("/support/month?day=" + month + "-01")
+	day.is(t, http.StatusOK)
+	for _, want := range []string{
+		"sandbox EUR €19.99 €0.00 €0.00 €1.13 €0.00 €7.00 €5.00 €20.86 €25.86 -€5.00", "All accounts EUR €19.99 €0.00 €0.00 €1.13 €0.00 €7.00 €5.00 €20.86 €25.86 -€5.00",
+		"A day of the time zone UTC",
+	} {
+		require.Contains(t, day.page(), want)
+	}
+	require.NotContains(t, day.page(), "The day is not over.")
+	require.Contains(t, string(day.text), `href="/support/entries?account=sandbox&amp;day=`+month+`-01"`)
+	require.Contains(t, sam.get("/support/entries?account=sandbox&day="+month+"-01").page(), "refund €5.00 €0.00 -€5.00 txn_2")
+	require.NotContains(t, sam.get("/support/entries?account=sandbox&day="+month+"-02").page(), "txn_2")
+	yesterday := "/support/month?day=" + time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
+	require.Contains(t, string(sam.get("/support").text), `href="`+yesterday+`"`)
+	require.Contains(t, string(sam.get("/support/month").text), `href="`+yesterday+`"`)
+	today := sam.get("/support/month?day=" + time.Now().UTC().Format(time.DateOnly))
+	require.Contains(t, today.page(), "The day is not over.")
+	require.NotContains(t, string(today.text), `rel="next"`)
+	for _, bad := range []string{"2020-13-01", "x", "2999-01-01", ""} {
+		sam.get("/support/month?day="+bad).is(t, http.StatusUnprocessableEntity)
 	}
 	for _, bad := range []string{"2020-13", "x", "2999-01"} {
 		sam.get("/support/month?month="+bad).is(t, http.StatusUnprocessableEntity)
@@ -83,6 +104,7 @@ func TestConsoleMonth(t *testing.T) {
 	sam.get("/support/entries?payout_id="+strings.Repeat("0", 8)+"-0000-7000-8000-000000000000").is(t, http.StatusNotFound)
 	sam.get("/support/entries?payout_id=x").is(t, http.StatusUnprocessableEntity)
 	deeds := s.deeds(t, "sam")
+	require.Contains(t, deeds, "month.view "+month+"-01 done ")
 	require.Contains(t, deeds, "month.view "+month+" done ")
 	require.Contains(t, deeds, "listSettlements.view payout_id="+whole+" done ")
 }
@@ -101,11 +123,18 @@ func TestAPersonClosesAMonth(t *testing.T) {
 	require.Equal(t, "page", eval[string](b, `document.querySelector('nav a[href="/support/month"]').getAttribute("aria-current")`))
 	before := eval[string](b, `document.querySelector("h1").innerText`)
 	b.click(`a[rel="prev"]`)
-	b.until(`document.querySelector("h1")?.innerText !== ` + quote(before))
+	b.until(`document.readyState === "complete" && document.querySelector("h1").innerText !== ` + quote(before))
 	b.click(`a[rel="next"]`)
 	b.until(`document.querySelector("h1")?.innerText === ` + quote(before))
+	b.click(`a[href^="/support/month?day="]`)
+	b.until(`new URLSearchParams(location.search).get("day") && document.readyState === "complete" && document.querySelector("h1").innerText`)
+	yesterday := eval[string](b, `document.querySelector("h1").innerText`)
+	b.click(`a[rel="prev"]`)
+	b.until(`document.readyState === "complete" && document.querySelector("h1").innerText !== ` + quote(yesterday))
+	b.click(`a[rel="next"]`)
+	b.until(`document.querySelector("h1")?.innerText === ` + quote(yesterday))
 	for name, path := range map[string]string{
-		"month": "/support/month?month=" + month, "empty-month": "/support/month?month=2020-02", "payout": "/support/entries?payout_id=" + less,
+		"month": "/support/month?month=" + month, "day": "/support/month?day=" + month + "-01", "empty-month": "/support/month?month=2020-02", "payout": "/support/entries?payout_id=" + less,
 		"entries": "/support/entries?account=sandbox&month=" + month,
 	} {
 		b.open(s.base + path)

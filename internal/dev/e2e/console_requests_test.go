@@ -28,14 +28,14 @@ func TestConsoleRefundRequests(t *testing.T) {
 	}
 	sam.post(page+"/ask-refund", "key", key, "amount", "5.00", "reason", "").is(t, http.StatusUnprocessableEntity)
 	asked := sam.post(page+"/ask-refund", "key", key, "amount", "5.00", "reason", "case 1")
-	require.Contains(t, sam.followed(asked).page(), "A refund of €5.00 is asked for.")
+	require.Contains(t, sam.followed(asked).page(), "You requested a refund of €5.00.")
 	sam.post(page+"/ask-refund", "key", key, "amount", "5.00", "reason", "case 1").is(t, http.StatusSeeOther)
 
 	id := one[string](t, s.rig, `SELECT refund_request_id::text FROM refund_requests`)
 	approve, decline := "/support/refund-requests/"+id+"/approve", "/support/refund-requests/"+id+"/decline"
 	listed := sam.get("/support/refund-requests")
 	require.Contains(t, listed.page(), "Order "+a.OrderID)
-	require.Contains(t, listed.page(), "You asked for this: another person, an admin, approves it.")
+	require.Contains(t, listed.page(), "You requested this refund, so another admin must approve it.")
 	require.Contains(t, string(listed.text), `href="/support/customers?id=u1"`)
 	require.NotContains(t, string(listed.text), approve)
 	require.Contains(t, string(listed.text), decline)
@@ -46,12 +46,12 @@ func TestConsoleRefundRequests(t *testing.T) {
 	listed = ada.get("/support/refund-requests")
 	require.Contains(t, string(listed.text), approve)
 	confirm := ada.get(approve)
-	require.Contains(t, confirm.page(), "€5.00 are refunded to the customer. This can't be undone. €19.99 of this payment can be refunded now.")
+	require.Contains(t, confirm.page(), "€5.00 is refunded to the customer. This can't be undone. €19.99 of this payment can be refunded now.")
 	done := ada.post(approve, "key", confirm.hidden(t, "key"), "reason", "agreed")
 	shown := ada.followed(done)
-	require.Contains(t, shown.page(), "The refund of €5.00 is approved by ada, and begun.")
+	require.Contains(t, shown.page(), "The refund of €5.00 is approved by ada, and has been started.")
 	require.Contains(t, shown.page(), "A refund of €5.00 was requested by sam and approved by ada.")
-	require.Contains(t, ada.get("/support/refund-requests").page(), "There is no such request.")
+	require.Contains(t, ada.get("/support/refund-requests").page(), "No request matches.")
 	require.Contains(t, ada.get("/support/refund-requests?status=approved").page(), "Decided by ada")
 	ada.get("/support/refund-requests?status=lost").is(t, http.StatusUnprocessableEntity)
 	ada.get("/support/refund-requests/none/approve").is(t, http.StatusNotFound)
@@ -61,7 +61,7 @@ func TestConsoleRefundRequests(t *testing.T) {
 
 	late := ada.post(decline, "key", ada.get(decline).hidden(t, "key"), "reason", "r")
 	late.is(t, http.StatusConflict)
-	require.Contains(t, late.page(), "This request was decided before.")
+	require.Contains(t, late.page(), "This request was already decided.")
 }
 
 // A request by an admin needs the approval of another admin.
@@ -78,7 +78,7 @@ func TestConsoleOwnRefundRequest(t *testing.T) {
 	approve := "/support/refund-requests/" + id + "/approve"
 	refused := ada.post(approve, "key", ada.get(approve).hidden(t, "key"), "reason", "r")
 	refused.is(t, http.StatusConflict)
-	require.Contains(t, refused.page(), "You asked for this refund, so another admin has to approve it.")
+	require.Contains(t, refused.page(), "You requested this refund, so another admin must approve it.")
 	require.Zero(t, one[int](t, s.rig, `SELECT count(*)::int FROM refunds`))
 }
 
@@ -125,7 +125,7 @@ func TestConsoleCustomer(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)
 	sam := signedIn(t, s.base, "sam", "support")
-	require.Contains(t, sam.get("/support/customers?id=u1").page(), "There is no order of this customer.")
+	require.Contains(t, sam.get("/support/customers?id=u1").page(), "This customer has no orders.")
 	first := s.bought(t, unique("o"), "tok_success")
 	require.Contains(t, sam.get("/support/customers?id=u1").page(), "There is no sign that the customer was charged twice in this one order")
 	second := s.bought(t, unique("o"), "tok_success")
@@ -148,7 +148,7 @@ func TestConsoleCustomer(t *testing.T) {
 	ada := client{base: s.base, token: token("ada", "admin")}
 	ada.send(t.Context(), http.MethodPost, "/v1/payment-attempts/"+second.ID+"/refunds", `{}`, "Idempotency-Key: "+unique("refund")).is(t, http.StatusCreated)
 	shown = sam.get("/support/customers?id=u1")
-	require.Contains(t, shown.page(), "The second was given back since.")
+	require.Contains(t, shown.page(), "The second has been refunded since then.")
 	require.NotContains(t, sam.get("/support/attempts/"+first.ID).page(), "Perhaps the customer was charged twice")
 	require.Contains(t, shown.page(), "Refund of €19.99, succeeded")
 	require.Contains(t, shown.page(), "Refunded in EUR €19.99")

@@ -165,15 +165,15 @@ func TestASessionThatCantBeWrittenIsToldOnce(t *testing.T) {
 		require.Empty(t, a.header.Get("Location"))
 		require.Empty(t, a.header.Values("Set-Cookie"))
 	}
-	require.Contains(t, done.page(), "What was asked for may have been done: look before you ask for it again.")
-	require.NotContains(t, done.page(), "Nothing was done")
-	require.Contains(t, page.page(), "Something went wrong here.")
+	require.Contains(t, done.page(), "Your last command may have been executed: check that before you repeat it.")
+	require.NotContains(t, done.page(), "was not executed")
+	require.Contains(t, page.page(), "An error occurred in paylatch.")
 
 	_, err = s.db.Exec(t.Context(), "ALTER TABLE sessions RENAME TO hidden")
 	require.NoError(t, err)
 	unread := p.post(path+"/recheck", "key", key, "reason", "case 2")
 	unread.is(t, http.StatusInternalServerError)
-	require.NotContains(t, unread.page(), "may have been done")
+	require.NotContains(t, unread.page(), "may have been executed")
 	require.NotContains(t, strings.Join(s.deeds(t, "sam"), "\n"), "case 2")
 }
 
@@ -213,7 +213,7 @@ func TestAFormThatIsTooLongIsNotTakenForAnEmptyOne(t *testing.T) {
 	p := signedIn(t, s.base, "sam", "support")
 	long := p.post("/support/attempts/"+a.ID+"/recheck", "reason", strings.Repeat("a", 64<<10), "key", uuid.NewString())
 	long.is(t, http.StatusRequestEntityTooLarge)
-	require.Contains(t, long.page(), "That was too long.")
+	require.Contains(t, long.page(), "The form is too large.")
 	p.get("/support").is(t, http.StatusOK)
 }
 
@@ -297,7 +297,7 @@ func TestSearchesAndSignInsAreLimited(t *testing.T) {
 		}
 		last.is(t, http.StatusTooManyRequests)
 		require.Regexp(t, `^[1-9][0-9]?$`, last.header.Get("Retry-After"), what)
-		require.Contains(t, last.page(), "too often")
+		require.Contains(t, last.page(), "too many requests")
 	}
 	limited("search", func() answer { return p.get("/support?q=nothing-like-it") })
 	p.get("/support/discrepancies").is(t, http.StatusOK)
@@ -312,7 +312,7 @@ func TestTheConsoleOfAServiceTakesNoToken(t *testing.T) {
 	p := newPerson(t, s.base)
 	page := p.get("/support/sign-in")
 	page.is(t, http.StatusOK)
-	require.Contains(t, page.page(), "There is no way to sign in here yet")
+	require.Contains(t, page.page(), "Nobody can sign in here yet")
 	require.NotContains(t, string(page.text), `name="token"`)
 	p.post("/support/sign-in", "token", token("ada", "admin")).is(t, http.StatusNotFound)
 	p.get("/support/sign-in/begin").is(t, http.StatusNotFound)

@@ -52,7 +52,7 @@ func TestToday(t *testing.T) {
 	p := signedIn(t, s.base, "sam", "support")
 	s.today(t, p, 3)
 	page := p.get("/support").page()
-	for _, want := range []string{"66.6 %", "€119.94", "Nothing is waiting.", "The outcome of every call is known.", "All providers are called as usual", "No endpoint is configured."} {
+	for _, want := range []string{"66.6 %", "€119.94", "Nothing is waiting.", "The outcomes of all provider calls are known.", "All providers work", "No endpoint is configured."} {
 		require.Contains(t, page, want)
 	}
 	moved := p.get("/support/today")

@@ -78,11 +78,11 @@ func TestErase(t *testing.T) {
 
 	code, stdout, stderr := r.erased(t, user, "--dry-run")
 	require.Zero(t, code, stderr)
-	require.Equal(t, "3 orders would be given to a pseudonym, 1 wait for an attempt that is not over\n", stdout)
+	require.Equal(t, "3 orders would get a pseudonym, 1 wait for an unfinished attempt\n", stdout)
 	require.Equal(t, 4, one[int](t, r, "SELECT count(*) FROM orders WHERE user_id = $1", user))
 	p := start(t, t.TempDir(), []string{"PAYLATCH_DATABASE_URL=" + serving, ringOfTests}, "erase", "--user", user)
 	within(t, "the refusal", p.done)
-	require.Contains(t, p.stderr.String(), "it is not the role that owns the tables")
+	require.Contains(t, p.stderr.String(), "this role does not own the tables")
 	require.Equal(t, 1, p.cmd.ProcessState.ExitCode())
 
 	code, stdout, stderr = r.erased(t, user, "--details")
@@ -97,7 +97,7 @@ func TestErase(t *testing.T) {
 
 	code, stdout, stderr = r.erased(t, user, "--details")
 	require.Zero(t, code, stderr)
-	require.Contains(t, stdout, pseudonym+": 1 orders have lost the name")
+	require.Contains(t, stdout, pseudonym+": the name was removed from 1 orders")
 	require.JSONEq(t, `{"amount":1999,"currency":"EUR","description":"","metadata":{}}`, one[string](t, r, "SELECT original::text FROM orders WHERE order_id = $1", orders[""].id))
 	require.Equal(t, []string{pseudonym}, column[string](t, r, "SELECT DISTINCT user_id FROM orders WHERE order_id = ANY($1)", []string{paid.id, declined.id, orders[""].id, pending.id}))
 	require.Equal(t, []string{user + "-other"}, column[string](t, r, "SELECT user_id FROM payment_attempts WHERE attempt_id = $1", others.ID))

@@ -2,15 +2,18 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,7 +23,10 @@ import (
 	"github.com/paylatch/paylatch/internal/dev/testdb"
 )
 
-var promotions = flag.Int("promotions", 2, "rounds of each test of a failover")
+var (
+	promotions = flag.Int("promotions", 2, "rounds of each test of a failover")
+	clients    = flag.Int("clients", 8, "customers and senders of webhooks during each failover")
+)
 
 // pair is a PostgreSQL and a standby that follows it. Clients find the server that takes writes by themselves.
 type pair struct {
@@ -98,6 +104,55 @@ func (p *pair) promote(t *testing.T) (former string) {
 	p.exec(t, p.primary, "ALTER SYSTEM RESET ALL")
 	p.exec(t, p.primary, "SELECT pg_reload_conf()")
 	return former
+}
+
+// upgrade has pg_upgrade make a server of the primary's files, which must have ended. Both have the programs of one version here.
+// As after an upgrade to another version, the new server has another system identifier, and its log begins anew.
+func (p *pair) upgrade(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(p.bin, "pg_upgrade")); err != nil {
+		t.Skip("there is no pg_upgrade beside the server")
+	}
+	dir := p.primary.Dir()
+	was, work := filepath.Join(dir, "data"), dir+".upgrade"
+	next := startServer(t, work)
+	require.NoError(t, next.Stop())
+	t.Cleanup(func() { _ = os.RemoveAll(work) })
+	cmd := exec.CommandContext(t.Context(), filepath.Join(p.bin, "pg_upgrade"), "--old-datadir="+was, "--new-datadir="+filepath.Join(work, "data"),
+		"--old-bindir="+p.bin, "--new-bindir="+p.bin, "--username=postgres", "--socketdir="+work, "--link")
+	cmd.Dir = work
+	root := os.Geteuid() == 0
+	if root { // it refuses root
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: nobody(t)}
+		for _, path := range []string{work, was} {
+			chown(t, path, cmd.SysProcAttr.Credential)
+		}
+	}
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.NoError(t, os.RemoveAll(was))
+	require.NoError(t, os.Rename(filepath.Join(work, "data"), was))
+	owned(t, dir, was)
+	require.NoError(t, os.RemoveAll(work))
+	p.primary = startServer(t, dir)
+}
+
+// nobody is an account without rights.
+func nobody(t *testing.T) *syscall.Credential {
+	t.Helper()
+	u, err := user.Lookup("nobody")
+	require.NoError(t, err)
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	require.NoError(t, err)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
+}
+
+// chown gives all files below a path to an account.
+func chown(t *testing.T, path string, to *syscall.Credential) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(path, func(name string, _ os.DirEntry, err error) error {
+		return errors.Join(err, os.Lchown(name, int(to.Uid), int(to.Gid)))
+	}))
 }
 
 // dsn leads to that server of both that takes writes.
@@ -191,14 +246,16 @@ func (p *pair) holds(t *testing.T) int {
 	return query[int](t, p.primary, "SELECT count(*)::int FROM pay_holds")
 }
 
-// TestFailoverThatLostNothing promotes a synchronous standby after a kill, or any standby after a clean end, under customers who pay.
+// TestFailoverThatLostNothing promotes a synchronous standby after a kill, or any standby after a clean end, or upgrades the server,
+// under customers who pay.
 // Pays go on although an account has no books, and nobody acts. A process that is killed meanwhile answers by its file when it is back.
 func TestFailoverThatLostNothing(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct{ synchronous, killed bool }{
+	for name, tc := range map[string]struct{ synchronous, killed, upgraded bool }{
 		"a synchronous standby":                   {synchronous: true},
 		"a synchronous standby, a process killed": {synchronous: true, killed: true},
 		"a planned switchover":                    {},
+		"pg_upgrade":                              {upgraded: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -215,7 +272,7 @@ func TestFailoverThatLostNothing(t *testing.T) {
 				loads := []*load{newLoad(t, services[0]), newLoad(t, services[1])}
 				all = append(all, loads...)
 				for _, l := range loads {
-					l.run(t, 2)
+					l.run(t, max(1, *clients/4))
 				}
 				eventually(t, "some load", func() bool { return loads[0].counts() > 20 && loads[1].counts() > 20 })
 				if tc.synchronous {
@@ -227,7 +284,12 @@ func TestFailoverThatLostNothing(t *testing.T) {
 					services[1].kill()
 					loads[1].stop()
 				}
-				former := p.promote(t)
+				var former string
+				if tc.upgraded {
+					p.upgrade(t)
+				} else {
+					former = p.promote(t)
+				}
 				if tc.killed {
 					services[1] = r.serve(r.unread(), dirs[1])
 				}
@@ -237,9 +299,11 @@ func TestFailoverThatLostNothing(t *testing.T) {
 					l.stop()
 				}
 				require.Zero(t, p.holds(t))
-				p.follow(t, former)
+				if !tc.upgraded {
+					p.follow(t, former)
+				}
 			}
-			services[0].says(t, "the database server that has taken over lost nothing: each process has found its last commits, and payments continue")
+			services[0].says(t, "the new database server has lost nothing: each process has found its last commits, and payments continue")
 			t.Logf("pays went on after %v", took)
 			r.db.Reset()
 			for _, l := range all {

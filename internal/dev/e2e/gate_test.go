@@ -63,6 +63,13 @@ func (r *relay) remember(on faults.Way) faults.Way {
 	}
 }
 
+// ack notes an acknowledgement that did not come through the relay.
+func (r *relay) ack(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.acked[id] = true
+}
+
 func (r *relay) acknowledged() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

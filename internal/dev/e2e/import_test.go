@@ -33,7 +33,7 @@ func TestKilledDuringAnImport(t *testing.T) {
 	p := i.start(t, "--dry-run")
 	peaks := i.peak(p.ends(t, i.limit))
 	t.Logf("a dry run took %.1fs; peak memory, MiB: %v", time.Since(began).Seconds(), peaks)
-	require.Equal(t, fmt.Sprintf("%d lines: %[1]d would be made, 0 there already, 0 refused\n", lines), p.stdout.String())
+	require.Equal(t, fmt.Sprintf("%d lines: %[1]d would be imported, 0 already imported, 0 refused\n", lines), p.stdout.String())
 	require.Zero(t, i.imported(t))
 
 	i.peaks = nil
@@ -45,7 +45,7 @@ func TestKilledDuringAnImport(t *testing.T) {
 	p = i.start(t)
 	peaks = i.peak(p.ends(t, i.limit))
 	t.Logf("%d of %d lines were left, which took %.1fs; peak memory of the three processes, MiB: %v", lines-cut, lines, time.Since(began).Seconds(), peaks)
-	require.Equal(t, fmt.Sprintf("%d lines: %d made, %d there already, 0 refused\n", lines, lines-cut, cut), p.stdout.String())
+	require.Equal(t, fmt.Sprintf("%d lines: %d imported, %d already imported, 0 refused\n", lines, lines-cut, cut), p.stdout.String())
 	require.Equal(t, lines, i.imported(t))
 	require.Equal(t, 2*lines, one[int](t, i.rig, `SELECT count(*) FROM attempt_transitions`))
 	require.Equal(t, lines, one[int](t, i.rig, `SELECT count(*) FROM money_movements`))

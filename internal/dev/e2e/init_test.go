@@ -153,7 +153,7 @@ func TestInitAtATerminal(t *testing.T) {
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = tty, p.stdout, p.stderr, time.Second
 	require.NoError(t, p.launch())
 	t.Cleanup(p.kill)
-	for _, said := range [][2]string{{"API key: ", initKey}, {"brings its own): ", ""}, {"(empty: later): ", initSecret}} {
+	for _, said := range [][2]string{{"API key: ", initKey}, {"starts its own): ", ""}, {"(empty: later): ", initSecret}} {
 		p.prints(t, said[0])
 		_, err := typed.WriteString(said[1] + "\n")
 		require.NoError(t, err)
@@ -228,21 +228,21 @@ func TestInitSaysWhatIsMissing(t *testing.T) {
 
 	p := start(t, dir, nil, "init", "--try", "--wait", "1s")
 	require.Equal(t, 1, p.exits(t))
-	require.Contains(t, p.stdout.String(), "missing  no webhook came to http://"+listen+"/webhooks/stripe\n         to do: start the tunnel")
+	require.Contains(t, p.stdout.String(), "missing  no webhook arrived at http://"+listen+"/webhooks/stripe\n         to do: start the tunnel")
 	require.Contains(t, p.stderr.String(), "paylatch: the test payment is not complete: no webhook")
 
 	p = start(t, dir, nil, "init", "--try")
 	p.prints(t, "4/4")
 	require.Equal(t, http.StatusUnauthorized, stripe.forward(listen, "whsec_of_another_endpoint"))
 	require.Equal(t, 1, p.exits(t), p.stderr)
-	require.Contains(t, p.stdout.String(), "missing  a webhook came and was refused: webhook-signature-invalid\n         to do: put the signing secret")
+	require.Contains(t, p.stdout.String(), "missing  a webhook arrived and was refused: webhook-signature-invalid\n         to do: put the signing secret")
 	require.Contains(t, p.stdout.String(), "into paylatch.env")
 
 	p = start(t, dir, nil, "init", "--try")
 	p.prints(t, "4/4")
 	code, _ := p.stop(t, syscall.SIGINT)
 	require.Equal(t, 1, code)
-	require.Equal(t, "paylatch: stopped; run it again to go on\n", p.stderr.String())
+	require.Equal(t, "paylatch: stopped; run the command again to continue\n", p.stderr.String())
 
 	secrets, err := os.ReadFile(filepath.Join(dir, "paylatch.env"))
 	require.NoError(t, err)
@@ -262,7 +262,7 @@ func TestInitUsesTheRunningService(t *testing.T) {
 	require.NotContains(t, p.stdout.String(), sandboxSecret)
 	again := start(t, dir, nil, "init", "--kind", "sandbox", "--set", "base_url="+r.sandbox)
 	require.Equal(t, 2, again.exits(t))
-	require.Contains(t, again.stderr.String(), "paylatch.yaml exists already: --force writes it anew")
+	require.Contains(t, again.stderr.String(), "paylatch.yaml already exists: --force replaces the file")
 
 	// The printed command starts the service.
 	command := regexp.MustCompile(`set -a; \. \./paylatch\.env; set \+a; paylatch( .*)\n`).FindStringSubmatch(p.stdout.String())
@@ -272,9 +272,9 @@ func TestInitUsesTheRunningService(t *testing.T) {
 	r.hooks.Lead("http://" + listen)
 	p = start(t, dir, nil, "init", "--try")
 	require.Zero(t, p.exits(t), "%s\n%s", p.stdout, p.stderr)
-	require.Contains(t, p.stdout.String(), "which runs already")
+	require.Contains(t, p.stdout.String(), "which is already running")
 	require.Regexp(t, `ok       the payment: 19\.99 EUR captured, .*, succeeded\n`, p.stdout.String())
-	require.Regexp(t, `ok       the webhook .*: succeeded, genuine, verdict applied \(it moved the payment\)\n`, p.stdout.String())
+	require.Regexp(t, `ok       the webhook .*: succeeded, genuine, verdict applied \(it changed the payment\)\n`, p.stdout.String())
 }
 
 // TestInitOfEachKind: the doctor takes the form of each kind's configuration, and shows no secret.

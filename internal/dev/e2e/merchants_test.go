@@ -88,10 +88,10 @@ func TestAMerchantIsKept(t *testing.T) {
 	refused := func(printed string) {
 		t.Helper()
 		for kind, key := range merchantKeys {
-			require.Contains(t, printed, "accounts: of-"+kind+": the configuration puts another merchant behind the account ("+key+" "+after+", it was "+before+"), "+
-				"and payments of the old merchant are open: 1, such as payment attempt "+open[kind])
+			require.Contains(t, printed, "accounts: of-"+kind+": the configuration changes the account's merchant ("+key+" "+after+", it was "+before+"), "+
+				"but the old merchant has open payments: 1, such as payment attempt "+open[kind])
 		}
-		require.Contains(t, printed, "give the new merchant an account with a name of its own")
+		require.Contains(t, printed, "add an account with a new name for the new merchant")
 	}
 	s.reload(t, notReadAgain, old, other)
 	refused(s.stderr.String())
@@ -105,7 +105,7 @@ func TestAMerchantIsKept(t *testing.T) {
 	r.exec(t, "UPDATE operations SET state = 'done', next_at = NULL WHERE account LIKE 'of-%'")
 	s.reload(t, readAgain, rotated, other)
 	require.Equal(t, []int{0, 1}, column[int](t, r, "SELECT DISTINCT number::int FROM account_merchants WHERE account LIKE 'of-%' ORDER BY 1"))
-	require.NotContains(t, s.stderr.String(), "begun with an earlier merchant")
+	require.NotContains(t, s.stderr.String(), "belong to an earlier merchant")
 	s.stop(t, syscall.SIGTERM)
 	file := s.cmd.Args[slices.Index(s.cmd.Args, "--config")+1]
 	again := start(t, t.TempDir(), nil, "serve", "--config", file)
@@ -130,7 +130,7 @@ func TestAnOldMerchantsPayment(t *testing.T) {
 		return shop.send(t.Context(), http.MethodPost, "/v1/payment-attempts/"+paid.ID+"/refunds", "{}", "Idempotency-Key: "+key, "On-Behalf-Of: u1")
 	}
 	p := refund().problem(t, http.StatusUnprocessableEntity, "validation-failed")
-	require.Contains(t, fmt.Sprint(p), "begun with another merchant")
+	require.Contains(t, fmt.Sprint(p), "belongs to another merchant")
 	require.Len(t, r.ledger(t, paid.ID), 1)
 	s.reload(t, readAgain, "payee: two", "payee: one")
 	refund().is(t, http.StatusCreated)
@@ -152,7 +152,7 @@ func TestAMerchantThatItsProviderNames(t *testing.T) {
 	s.reload(t, readAgain, "sk_test_one", "sk_test_two")
 	api.answers("GET /v1/account", `{"id":"acct_2"}`)
 	s.reload(t, notReadAgain, "sk_test_two", "sk_test_other")
-	require.Contains(t, s.stderr.String(), "(account acct_2, it was acct_1), and payments of the old merchant are open: 1, such as payment attempt "+id)
+	require.Contains(t, s.stderr.String(), "(account acct_2, it was acct_1), but the old merchant has open payments: 1, such as payment attempt "+id)
 	require.Contains(t, r.endsWith(t, 2, account("sk_test_other"), "serve"), "(account acct_2, it was acct_1)")
 	api.answers("GET /v1/account", `500 {}`)
 	s.reload(t, notReadAgain, "sk_test_other", "sk_test_third")
@@ -162,7 +162,7 @@ func TestAMerchantThatItsProviderNames(t *testing.T) {
 	file := s.cmd.Args[slices.Index(s.cmd.Args, "--config")+1]
 	p := start(t, t.TempDir(), []string{leftAlone}, "serve", "--config", file)
 	s = &service{p, "http://" + p.says(t, "serving").Listen}
-	require.Contains(t, s.stderr.String(), "this is repeated before the first call")
+	require.Contains(t, s.stderr.String(), "paylatch asks again before the first call")
 	api.answers("GET /v1/account", `{"id":"acct_2"}`)
 	c := s.customer()
 	a := c.send(t.Context(), http.MethodPost, "/v1/orders/"+c.order(t)+"/pay", `{"account":"shop","payment_method":{"token":"pm_card_visa"}}`,

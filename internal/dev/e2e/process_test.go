@@ -44,6 +44,8 @@ func within[T any](t *testing.T, what string, from <-chan T) T {
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
+	// quiet keeps it out of the output of a failed test.
+	quiet bool
 }
 
 func (j *journal) Write(line []byte) (int, error) {
@@ -106,7 +108,7 @@ func startOf(t *testing.T, program, dir string, environ []string, args ...string
 	require.NoError(t, p.launch())
 	t.Cleanup(func() {
 		p.kill()
-		if t.Failed() {
+		if t.Failed() && !p.stderr.quiet {
 			t.Logf("%s printed:\n%s", strings.Join(args, " "), tail(p.stderr.String()))
 		}
 	})

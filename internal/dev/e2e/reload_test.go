@@ -18,8 +18,8 @@ import (
 
 const (
 	rotatedSecret = "whsec_cm90YXRlZHJvdGF0ZWRyb3RhdGVkcm90YXRlZHJvdA=="
-	readAgain     = "the configuration was read again: the accounts are in use as it has them"
-	notReadAgain  = "the configuration was not read again: it has mistakes. The accounts stay as they are"
+	readAgain     = "the configuration was reloaded. New and changed accounts are in use"
+	notReadAgain  = "the configuration was not reloaded, because it has errors. The accounts do not change"
 )
 
 // reload makes the service read its configuration again with some texts in it replaced, and waits for its log line.
@@ -101,7 +101,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	old.kept(t, r)
 	rotated.kept(t, r)
 	require.NotContains(t, s.stderr.String(), rotatedSecret)
-	require.NotContains(t, s.stderr.String(), "counts from the next start on", "accounts alone have changed")
+	require.NotContains(t, s.stderr.String(), "take effect only at the next start", "accounts alone have changed")
 }
 
 // paidBySecond pays by the account that was added.

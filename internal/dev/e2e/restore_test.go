@@ -100,7 +100,7 @@ func TestRestoredDatabaseChargesNoOrderTwice(t *testing.T) {
 			require.Equal(t, []string{"succeeded", "succeeded"}, column[string](t, r, "SELECT status::text FROM payment_attempts WHERE attempt_id = ANY ($1::uuid[])", lost))
 			require.Equal(t, "succeeded", c.read(t.Context(), lost[0]).attempt(t, http.StatusOK).Status)
 			require.Contains(t, string(c.read(t.Context(), old.ID).text), `"amount_refunded":500`)
-			require.Equal(t, []string{"unknown_here", "unknown_here"}, column[string](t, r, "SELECT kind FROM discrepancies"), "the shop may not have had their events")
+			require.Equal(t, []string{"unknown_here", "unknown_here"}, column[string](t, r, "SELECT kind FROM discrepancies"), "the shop may have missed their events")
 			require.Equal(t, 1, one[int](t, r, "SELECT count(*) FROM pay_holds WHERE account = 'sandbox' AND released_at IS NOT NULL"))
 			r.verifies(t)
 		})

@@ -108,7 +108,7 @@ func (r *rig) serveOf(program, provider string, environ ...string) *service {
 	text := fmt.Sprintf(settings, r.dsn, dir, secret, provider, sandboxSecret, stripeSecret, partnerSecret)
 	require.NoError(r.t, os.WriteFile(file, []byte(text), 0o600))
 	p := startOf(r.t, program, dir, environ, "serve", "--config", file)
-	s := &service{p, "http://" + p.says(r.t, "serving").Listen}
+	s := &service{p, checked(r.t, "http://"+p.says(r.t, "serving").Listen)}
 	r.hooks.Lead(s.base)
 	return s
 }
@@ -121,7 +121,7 @@ func (r *rig) serveRole(role string, environ ...string) *service {
 	text := fmt.Sprintf(settings, r.dsn, dir, secret, r.gate.URL, sandboxSecret, stripeSecret, partnerSecret)
 	require.NoError(r.t, os.WriteFile(file, []byte(text), 0o600))
 	p := start(r.t, dir, environ, "serve", "--config", file, "--role", role)
-	return &service{p, "http://" + p.says(r.t, "serving").Listen}
+	return &service{p, checked(r.t, "http://"+p.says(r.t, "serving").Listen)}
 }
 
 func (s *service) as(token string) client { return client{base: s.base, token: token} }
@@ -176,11 +176,17 @@ func (r *rig) charged(t *testing.T, attempt string, amount int64) {
 // with the other tests.
 func (r *rig) verifies(t *testing.T) {
 	t.Helper()
+	out, err := r.verify(t)
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, out, "agree with their logs")
+}
+
+func (r *rig) verify(t *testing.T) (string, error) {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary, "verify")
 	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PAYLATCH_DATABASE_URL="+r.dsn+"&connect_timeout=15")
 	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	require.Contains(t, string(out), "agree with their logs")
+	return string(out), err
 }
 
 // column reads the first column of a query.

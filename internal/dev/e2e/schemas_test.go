@@ -15,17 +15,20 @@ import (
 const onCitus = "TestOnCitus/"
 
 // TestOnCitus runs flows, races and deaths in a schema that Citus keeps on one of its workers.
-func TestOnCitus(t *testing.T) {
+func TestOnCitus(t *testing.T) { //nolint:tparallel // the last case changes the settings of the workers
 	t.Parallel()
 	_ = testdb.CitusURL(t)
 	_ = testdb.Citus(t)
+	t.Run("a worker that may lose commits", weakWorker)
 	for name, test := range map[string]func(*testing.T){ //nolint:paralleltest // each is parallel by itself
+		"a customer is erased":    TestErase,
 		"commands pressed twice":  TestCommandsPressedTwice,
 		"killed during a command": TestKilledDuringACommand,
 		"killed during a pay":     TestKilledDuringAPay,
 		"everybody at once":       TestEverybodyAtOnceAfterACrash,
 		"moved under load":        movedUnderLoad,
 		"replicas":                TestReplicas,
+		"support":                 TestSupportSeesWhatHappened,
 		"the same event at once":  TestTheSameEventAtOnce,
 		"the same key at once":    TestTheSameKeyAtOnce,
 		"the same order at once":  TestTheSameOrderAtOnce,
@@ -74,9 +77,7 @@ func TestSchemasOfOneDatabase(t *testing.T) {
 }
 
 // movedUnderLoad makes Citus move the cell to another worker while it serves, with the commands of an operator.
-//
-//nolint:thelper // it is a test
-func movedUnderLoad(t *testing.T) {
+func movedUnderLoad(t *testing.T) { //nolint:thelper // it is a test
 	t.Parallel()
 	psql, err := exec.LookPath("psql")
 	if err != nil {
@@ -102,7 +103,36 @@ func movedUnderLoad(t *testing.T) {
 	require.Equal(t, others[0], one[string](t, r, where))
 	moved := l.counts()
 	eventually(t, "some load afterwards", func() bool { return l.counts() > moved+20 })
+	s.says(t, "the database server that has taken over lost nothing: each process has found its last commits, and payments continue")
 	l.stop()
 	l.kept(t, r)
 	r.verifies(t)
+	require.Zero(t, one[int](t, r, "SELECT count(*)::int FROM pay_holds"))
+}
+
+// weakWorker turns synchronous_commit off where Citus keeps the cell, before and after the start of a service that takes real money.
+func weakWorker(t *testing.T) {
+	r := newRig(t)
+	all := func(change string) {
+		require.Positive(t, one[int](t, r, `SELECT count(*)::int FROM run_command_on_workers(format('ALTER DATABASE %I `+change+`', current_database())) WHERE success`))
+	}
+	defer all("RESET synchronous_commit")
+	weak := "synchronous_commit of the worker " + one[string](t, r, `SELECT DISTINCT s.nodename || ':' || s.nodeport FROM citus_shards s
+		JOIN pg_class c ON c.oid = s.table_name WHERE c.relnamespace = quote_ident(current_schema())::regnamespace`)
+	all("SET synchronous_commit = off")
+	refuses(t, r.dsn, weak)
+	examined := start(t, t.TempDir(), production(r.dsn), "doctor")
+	within(t, "the end of the doctor", examined.done)
+	require.Contains(t, examined.stdout.String(), weak+" is off")
+
+	all("RESET synchronous_commit")
+	p := start(t, t.TempDir(), production(r.dsn), "serve")
+	c := client{base: "http://" + p.says(t, "serving").Listen, blunt: true}
+	c.send(t.Context(), http.MethodGet, "/readyz", "").is(t, http.StatusOK)
+	all("SET synchronous_commit = off")
+	eventually(t, "a process that is not ready", func() bool {
+		a := c.send(t.Context(), http.MethodGet, "/readyz", "")
+		return a.status == http.StatusServiceUnavailable && strings.Contains(string(a.text), `"durability":"failed"`)
+	})
+	eventually(t, "the worker in the log", func() bool { return strings.Contains(p.stderr.String(), weak) })
 }

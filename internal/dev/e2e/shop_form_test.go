@@ -199,7 +199,7 @@ func formNoAnswer(b *tab, s *demoShop) {
 
 	order = s.openForm(b)
 	b.paysByForm("tok_500_once")
-	b.until(`document.querySelector("#provider [role=status]").innerText.includes("Press again: it is the same payment.")`)
+	b.until(`document.querySelector("#provider [role=status]").innerText.includes("Press Pay again. You are not charged twice.")`)
 	b.click(formButton)
 	s.paidOnceByForm(b, order)
 }

@@ -72,7 +72,7 @@ func plainThenScripts(b *tab, s *demoShop) {
 	order := s.checkout(b, "tok_never")
 	b.click("#pay")
 	b.shows("checking", "Checking the payment…")
-	b.until(`document.querySelector("noscript a")?.innerText === "Look again"`) // in each of the pages that it loads until then
+	b.until(`document.querySelector("noscript a")?.innerText === "Check again"`) // in each of the pages that it loads until then
 	b.scripts(true)
 	b.do(chromedp.Reload())
 	b.until(`document.getElementById("pay").getAttribute("aria-busy") === "true"`)

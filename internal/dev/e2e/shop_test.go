@@ -82,7 +82,7 @@ func openDev(t *testing.T, environ ...string) *demoShop {
 	t.Cleanup(db.Close)
 	s := &demoShop{
 		rig: &rig{t: t, dsn: dsn, db: db, sandbox: "http://" + box}, dam: newDam(t, "http://"+box),
-		dir: t.TempDir(), base: "http://" + listen,
+		dir: t.TempDir(), base: checked(t, "http://"+listen),
 		environ: []string{
 			"PAYLATCH_LISTEN=" + listen, "PAYLATCH_DATABASE_URL=" + dsn, "PAYLATCH_LOG_FORMAT=json",
 			"PAYLATCH_IDEMPOTENCY_LEASE=3s", "PAYLATCH_PROVIDER_TIMEOUT=2500ms",

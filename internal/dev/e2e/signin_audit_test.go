@@ -70,7 +70,7 @@ func TestSignInsAreWritten(t *testing.T) {
 		require.Equal(t, []string{"employee-7", "203.0.113.3"}, []string{refused[0].Actor, refused[0].Address})
 		require.Contains(t, refused[0].Detail["refusal"], "neither support nor admin")
 		require.Equal(t, []string{"", "203.0.113.4"}, []string{refused[1].Actor, refused[1].Address}, "nobody is proven")
-		require.Contains(t, refused[1].Detail["refusal"], "did not begin")
+		require.Contains(t, refused[1].Detail["refusal"], "did not start")
 	})
 	t.Run("refused tokens", func(t *testing.T) {
 		const key = "not-a-token-of-ours"

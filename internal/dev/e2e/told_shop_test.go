@@ -31,6 +31,8 @@ type stockist struct {
 	url   string
 	db    *pgxpool.Pool
 	acted atomic.Int64
+	// wrong reports a delivery that breaks the contract.
+	wrong func(error)
 
 	mu       sync.Mutex
 	bodies   map[string][sha256.Size]byte
@@ -48,10 +50,10 @@ func newStockist(t *testing.T, pieces int) *stockist {
 	}
 	_, err = db.Exec(t.Context(), "INSERT INTO stock VALUES ($1, 0)", pieces+1)
 	require.NoError(t, err)
-	s := &stockist{db: db, bodies: map[string][sha256.Size]byte{}, versions: map[string]int{}}
+	s := &stockist{db: db, wrong: func(err error) { t.Error(err) }, bodies: map[string][sha256.Size]byte{}, versions: map[string]int{}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := s.take(r); err != nil {
-			t.Error(err)
+			s.wrong(err)
 		}
 		s.answer(w, r)
 	}))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"strconv"
@@ -55,7 +56,7 @@ func TestAllIsTold(t *testing.T) {
 	})
 
 	ctx, end := context.WithCancel(t.Context())
-	feed := &feedReader{base: &w.base, seen: map[string]bool{}, versions: map[string]int{}}
+	feed := &feedReader{base: &w.base, wrong: t.Errorf, seen: map[string]bool{}, versions: map[string]int{}}
 	var working sync.WaitGroup
 	defer working.Wait()
 	defer end()
@@ -204,10 +205,13 @@ func (w *teller) delivered(ctx context.Context, t *testing.T, client *http.Clien
 
 // feedReader reads the feed, and is killed now and then: it goes on from the cursor that it stored last.
 type feedReader struct {
-	base     *atomic.Pointer[string]
+	base *atomic.Pointer[string]
+	// wrong reports an event that breaks the contract.
+	wrong    func(format string, args ...any)
+	count    atomic.Int64
+	mu       sync.Mutex
 	seen     map[string]bool
 	versions map[string]int
-	count    atomic.Int64
 }
 
 // killedEvery is after how many events the reader is killed.
@@ -227,7 +231,7 @@ func (f *feedReader) read(ctx context.Context, t *testing.T) {
 			if err != nil {
 				break // the program is away: the last cursor counts
 			}
-			f.note(t, e.Event)
+			f.note(e.Event)
 			if read++; read%killedEvery == 0 {
 				break // before the cursor is stored
 			}
@@ -240,14 +244,22 @@ func (f *feedReader) read(ctx context.Context, t *testing.T) {
 }
 
 // note requires that versions of a subject come in order where they come for the first time.
-func (f *feedReader) note(t *testing.T, e goclient.Event) {
-	t.Helper()
+func (f *feedReader) note(e goclient.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.seen[e.ID] {
 		return
 	}
 	if e.Version <= f.versions[e.Subject] {
-		t.Errorf("the feed has version %d of %s behind %d", e.Version, e.Subject, f.versions[e.Subject])
+		f.wrong("the feed has version %d of %s behind %d", e.Version, e.Subject, f.versions[e.Subject])
 	}
 	f.seen[e.ID], f.versions[e.Subject] = true, e.Version
 	f.count.Add(1)
+}
+
+// seenIDs are the events that it has read.
+func (f *feedReader) seenIDs() map[string]bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.seen)
 }

@@ -81,7 +81,7 @@ func TestTheListenerIsKilled(t *testing.T) {
 		require.Equal(t, 2, one[int](t, r, `SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 10000)) FROM pg_stat_activity
 			WHERE datname = current_database() AND application_name = 'paylatch listen'`))
 		if kind == "when it is back" {
-			here.says(t, "notices of changes are not received; waiters check for changes each second until this works again")
+			here.says(t, "notices of changes don't arrive; until they do, waiters check for changes each second")
 			eventually(t, "the connections", bothListen)
 			eventually(t, "the listening", func() bool { return here.metric(t, "paylatch_listening") == 1 })
 		}
@@ -103,7 +103,7 @@ func TestPostgresRestartsUnderWaiters(t *testing.T) {
 	polled := here.customer().waits(t.Context(), id, "1")
 	here.waiting(t, 2)
 	crash(t, pg)
-	here.says(t, "notices of changes are not received; waiters check for changes each second until this works again")
+	here.says(t, "notices of changes don't arrive; until they do, waiters check for changes each second")
 	revive(t, pg)
 	r.db.Reset()
 	there.news(t, "succeeded", charge, id)

@@ -35,7 +35,7 @@ func TestTheWorklistShowsWhatOthersDo(t *testing.T) {
 	does(ids[2], "/comments", `{"text":"<b>I</b> look at this"}`)
 	b.until(`!document.getElementById("d-` + ids[0] + `")`)
 	b.until(`document.querySelector("#d-` + ids[2] + ` summary").innerText.trim() === "1 comment"`)
-	b.until(`document.querySelector("#d-` + ids[1] + ` .meanwhile")?.innerText.includes("pat has this")`)
+	b.until(`document.querySelector("#d-` + ids[1] + ` .meanwhile")?.innerText.includes("assigned to pat")`)
 	b.until(`document.getElementById("waiting").innerText === "3"`)
 	b.paste("ck on Friday.")
 	require.Equal(t, "The customer calls back on Friday.", eval[string](b, `document.querySelector("`+text+`").value`))
@@ -45,11 +45,11 @@ func TestTheWorklistShowsWhatOthersDo(t *testing.T) {
 	does(ids[1], "/resolve", `{"reason":"case 2","resolution":"accepted"}`)
 	b.until(`document.querySelector("#d-` + ids[1] + ` .meanwhile")?.innerText.includes("not on the list any more")`)
 	b.click("#d-" + ids[1] + " .say button")
-	b.until(`document.querySelector(".outcome")?.innerText === "Your comment is there."`)
+	b.until(`document.querySelector(".outcome")?.innerText === "Your comment is stored."`)
 	require.Equal(t, []string{"The customer calls back on Friday."}, column[string](t, s.rig, `SELECT text FROM worklist_comments WHERE author = 'sam'`))
 
 	b.click("#d-" + ids[2] + " .assign button")
-	b.until(`document.querySelector(".outcome")?.innerText.startsWith("You have this now")`)
+	b.until(`document.querySelector(".outcome")?.innerText.startsWith("This case is now assigned to you")`)
 	b.until(`document.querySelector("#d-` + ids[2] + ` .assign button").innerText.startsWith("Unassign")`)
 	b.click("#d-" + ids[2] + " summary")
 	b.picture("worklist-phone-dark")
@@ -93,7 +93,7 @@ func TestWhatAPageAsksByItself(t *testing.T) {
 	id := column[string](t, s.rig, `SELECT discrepancy_id::text FROM discrepancies LIMIT 1`)[0]
 	taken := sam.post("/support/discrepancies/"+id+"/assign", "key", uuid.NewString(), "expected", "pat")
 	taken.is(t, http.StatusConflict)
-	require.Contains(t, taken.page(), "Nobody has this any more")
+	require.Contains(t, taken.page(), "This case is no longer assigned")
 	sam.post("/support/discrepancies/"+id+"/assign", "key", uuid.NewString(), "expected", "").is(t, http.StatusSeeOther)
 	fresh := sam.get("/support/discrepancies/changes?seen=" + seen)
 	fresh.is(t, http.StatusOK)
@@ -102,14 +102,14 @@ func TestWhatAPageAsksByItself(t *testing.T) {
 	pat := signedIn(t, s.base, "pat", "support")
 	other := pat.post("/support/discrepancies/"+id+"/resolve", "key", uuid.NewString(), "expected", "", "resolution", "accepted", "reason", "case 1")
 	other.is(t, http.StatusConflict)
-	require.Contains(t, other.page(), "sam has this now, so nothing was done.")
+	require.Contains(t, other.page(), "sam now has this case, so nothing was changed.")
 	require.Equal(t, "sam", other.hidden(t, "expected"))
 	pat.post("/support/discrepancies/"+id+"/resolve", "key", uuid.NewString(), "expected", "sam", "resolution", "accepted", "reason", "case 1").is(t, http.StatusSeeOther)
 	again := sam.post("/support/discrepancies/"+id+"/resolve", "key", uuid.NewString(), "expected", "sam", "resolution", "refunded_elsewhere", "reason", "case 1")
 	again.is(t, http.StatusConflict)
-	require.Contains(t, again.page(), "resolved this before in another way")
+	require.Contains(t, again.page(), "already resolved in another way")
 	same := sam.post("/support/discrepancies/"+id+"/resolve", "key", uuid.NewString(), "expected", "sam", "resolution", "accepted", "reason", "case 1")
-	require.Contains(t, sam.followed(same).page(), "pat had resolved this the same way before")
+	require.Contains(t, sam.followed(same).page(), "pat has already resolved this case in the same way")
 }
 
 // TestALateSuccessClosesItself once the shop has refunded it.
@@ -127,7 +127,7 @@ func TestALateSuccessClosesItself(t *testing.T) {
 	require.Equal(t, "  ", how(), "9.99 EUR are held")
 	client{base: s.base, token: token("shop-backend", "service")}.send(t.Context(), http.MethodPost, "/v1/payment-attempts/"+a.ID+"/refunds",
 		`{}`, "Idempotency-Key: "+unique("refund"), "On-Behalf-Of: u1").is(t, http.StatusCreated)
-	eventually(t, "the end of it", func() bool { return how() == "settled paylatch All that was captured has been refunded: 19.99 EUR." })
+	eventually(t, "the end of it", func() bool { return how() == "settled paylatch All captured money has been refunded: 19.99 EUR." })
 	page := signedIn(t, s.base, "sam", "support").get("/support/attempts/" + a.ID).page()
-	require.Contains(t, page, "This needs no review any more. All that was captured has been refunded: 19.99 EUR.")
+	require.Contains(t, page, "This needs no review any more. All captured money has been refunded: 19.99 EUR.")
 }

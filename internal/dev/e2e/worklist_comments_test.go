@@ -35,7 +35,7 @@ func TestACommentFormSentAgain(t *testing.T) {
 
 	other := sam.post(path+"/comments", "key", form, "text", "The bank has called back.")
 	other.is(t, http.StatusConflict)
-	require.Contains(t, other.page(), "This form was sent before with other values.")
+	require.Contains(t, other.page(), "This form was already sent with other values.")
 	require.Contains(t, other.page(), "The bank has called back.")
 	require.Len(t, comments(), 1)
 	sam.post(path+"/comments", "key", other.lastHidden(t, "key"), "text", "The bank has called back.").is(t, http.StatusSeeOther)

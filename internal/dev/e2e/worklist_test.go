@@ -122,7 +122,7 @@ func (w *worker) byPage(d item) {
 		case http.StatusSeeOther:
 			return true, false
 		case http.StatusConflict:
-			if !strings.Contains(string(got.text), `role="alert"`) || !strings.Contains(got.page(), "has this now") && !strings.Contains(got.page(), "Nobody has this any more") && !strings.Contains(got.page(), "resolved this") {
+			if !strings.Contains(string(got.text), `role="alert"`) || !strings.Contains(got.page(), "now has this case") && !strings.Contains(got.page(), "This case is no longer assigned") && !strings.Contains(got.page(), "already resolved") {
 				w.fault("%s: an unclear page: %s", what, got.page())
 			}
 			return false, true

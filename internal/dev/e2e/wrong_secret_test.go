@@ -91,7 +91,7 @@ func TestAWrongSecret(t *testing.T) {
 	require.GreaterOrEqual(t, recovered, len(w.attempts))
 	require.Contains(t, string(client{base: w.base}.send(t.Context(), http.MethodGet, "/metrics", "").text), `paylatch_rejected_deliveries_recovered_total{account="sandbox"}`)
 	course := w.as(token("sam", "support")).send(t.Context(), http.MethodGet, "/v1/support/attempts/"+w.attempts[0], "")
-	require.Contains(t, string(course.text), "it was verified again after they changed")
+	require.Contains(t, string(course.text), "paylatch verified it again after the secrets changed")
 
 	w.hooks.Mend()
 	eventually(t, "the provider's next tries", func() bool { return len(w.hooks.acknowledged()) >= len(w.attempts) })

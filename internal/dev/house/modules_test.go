@@ -77,7 +77,7 @@ func TestProgramHasNothingOfTests(t *testing.T) {
 		for _, of := range []string{
 			"testing", "net/http/httptest",
 			"github.com/nats-io/nats-server", "github.com/twmb/franz-go/pkg/kfake", "github.com/oauth2-proxy/mockoidc", "github.com/chromedp",
-			"github.com/getkin/kin-openapi", "github.com/stretchr/testify", "go.uber.org/goleak", "pgregory.net/rapid", "github.com/HdrHistogram",
+			"github.com/getkin/kin-openapi", "github.com/stretchr/testify", "go.uber.org/goleak", "pgregory.net/rapid", "github.com/HdrHistogram", "github.com/anishathalye/porcupine",
 		} {
 			require.False(t, name == of || strings.HasPrefix(name, of+"/"), "the program has %s, which is for tests", name)
 		}

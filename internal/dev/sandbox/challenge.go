@@ -99,7 +99,7 @@ func completeCharge(t *tx, c call, in completeRequest) result {
 		rec.FailureCode, rec.FailureMessage = new("authentication_failed"), new("The challenge was not passed.")
 		t.emit(&rec, "charge.failed", rec.Amount)
 	default:
-		return refuse(http.StatusUnprocessableEntity, "invalid_result", "The result is none of this charge's challenge.")
+		return refuse(http.StatusUnprocessableEntity, "invalid_result", "The result does not belong to this charge's challenge.")
 	}
 	t.putCharge(rec)
 	return result{value: rec.charge}

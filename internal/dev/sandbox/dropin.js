@@ -18,13 +18,13 @@
   const methods = [
     ["tok_success", "Takes the money at once"],
     ["tok_async_success", "Takes the money after a moment"],
-    ["tok_redirect", "Asks you on its own page"],
+    ["tok_redirect", "Asks you to confirm on the provider's page"],
     ["tok_decline", "Declines the card"],
     ["tok_async_decline", "Declines the card after a moment"],
     ["tok_never", "Never decides"],
-    ["tok_hang_charged", "Takes the money and never answers"],
+    ["tok_hang_charged", "Takes the money and does not answer"],
     ["tok_500_charged", "Takes the money and answers with an error"],
-    ["tok_500_once", "Answers with an error and takes nothing at first"],
+    ["tok_500_once", "Answers the first call with an error, and takes the money at the second"],
     ["tok_twice", "Tells the shop three times"],
     ["tok_late_success", "Declines, and takes the money a second later"],
   ];
@@ -101,7 +101,7 @@
       } catch (error) {
         if (gone.signal.aborted) return null;
         const message = error.code ? error.message : "The provider does not answer.";
-        said.textContent = message + " Press again: it is the same payment.";
+        said.textContent = message + " Press Pay again. You are not charged twice.";
         showIf(true, fields);
         onError?.({ code: error.code ?? "no_answer", message });
         return null;

@@ -83,7 +83,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		s.opts.Log(err)
-		s.render(w, http.StatusInternalServerError, pageData{Title: "Something went wrong", Text: "Reload the page to see how the payment stands."})
+		s.render(w, http.StatusInternalServerError, pageData{Title: "Something went wrong", Text: "Reload the page to see the payment's status."})
 	case rec.PageURL == "":
 		s.showPage(w, r)
 	case !decided:
@@ -114,7 +114,7 @@ func pageOf(rec chargeRecord) pageData {
 	}
 	switch rec.Status {
 	case pending:
-		data.Title, data.Text = "Approve this payment?", "No real money moves. The shop is told what you decide."
+		data.Title, data.Text = "Approve this payment?", "No real money moves. The shop gets your decision."
 	case authorized:
 		data.Title, data.Text = "Payment authorized", "The money is held until the shop takes it."
 	case succeeded:

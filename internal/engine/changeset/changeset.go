@@ -242,7 +242,9 @@ func (s *Changeset) Apply(c *Change, r payment.Report) fsm.Verdict {
 		s.find(c, *f, payment.Cause{})
 		return fsm.Conflict
 	}
-	r.AcceptMore = s.Accounts.Get(c.Attempt.Account).AcceptMore
+	r.Excess = s.Accounts.Get(c.Attempt.Account).Excess
+	r.KeepsRest = c.Attempt.Capture == payment.CaptureSeveral && s.capabilities(c.Attempt).Captures == payment.CapturesOpen
+	c.Attempt.Fit(&r)
 	shared := s.dropShared(c, &r)
 	shared = s.rounds(c, &r) || shared
 	if shared && r.Event == fsm.EventMoney && r.Refund == nil && len(r.Movements)+len(r.Disputes) == 0 {

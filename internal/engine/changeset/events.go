@@ -73,9 +73,13 @@ func (s *Changeset) LoadFor(ctx context.Context, events []payment.StoredEvent, i
 			return err
 		}
 	}
+	inParts := slices.ContainsFunc(ids, func(id payment.AttemptID) bool {
+		c := s.changes[id]
+		return c != nil && c.Attempt.Capture == payment.CaptureSeveral
+	})
 	var named Named
 	for _, e := range events {
-		named = named.With(NamesOf(e.ReceivedEvent))
+		named = named.With(NamesOf(e.ReceivedEvent, inParts))
 	}
 	return s.LoadNamed(ctx, named)
 }
@@ -213,8 +217,8 @@ func (s *Changeset) Readable(ctx context.Context, events []payment.StoredEvent) 
 		apart = append(apart, e)
 		s.Open(payment.Discrepancy{
 			Kind: payment.NeedsReview, Event: e.Key(), About: payment.AboutUnreadableEvent, OrderID: e.OrderID,
-			Text: "What is stored of this event can't be read by this version, and it is not tried again. Its bytes are kept as they came: " +
-				"compare with the provider's dashboard, and replay it with a version that can read it.",
+			Text: "This version can't read the stored event and does not try it again. The event's bytes are kept unchanged. Compare them " +
+				"with the provider's dashboard, and replay the event with a version that can read it.",
 		})
 	}
 	if len(apart) == 0 {

@@ -38,8 +38,8 @@ func NamedBy(r payment.Report, account string) (n Named) {
 }
 
 // NamesOf are the movements, disputes and stored payment methods that an event names. A hint that must be looked up names them, too: its dispute
-// counts once the payment is found.
-func NamesOf(r payment.ReceivedEvent) (named Named) {
+// counts once the payment is found. A capture has a name only where its hold is captured in several parts (inParts).
+func NamesOf(r payment.ReceivedEvent, inParts bool) (named Named) {
 	if m := r.Event.Method; m != nil {
 		for _, token := range m.Tokens {
 			named.Methods = append(named.Methods, payment.MethodName{Account: r.Account, Token: token})
@@ -58,6 +58,11 @@ func NamesOf(r payment.ReceivedEvent) (named Named) {
 			{Account: r.Account, Kind: payment.MovementRefund, ID: t.ProviderID},
 			{Account: r.Account, Kind: payment.MovementRefundReversal, ID: t.ProviderID},
 		}}
+	}
+	for i, m := range report.Movements {
+		if !inParts {
+			report.Movements[i] = m.AsTotal()
+		}
 	}
 	return NamedBy(report, r.Account)
 }

@@ -54,7 +54,7 @@ func (s *Changeset) name(c *Change, name string) {
 func (s *Changeset) shared(c *Change, name string) {
 	s.find(c, payment.Finding{
 		Kind: payment.NeedsReview, About: payment.AboutSharedReference, AboutID: name,
-		Text: "The provider's id " + name + " was given to two attempts: find out which of them it pays for.",
+		Text: "The provider's id " + name + " belongs to two attempts. Find out which of them this payment pays.",
 	}, payment.Cause{})
 }
 

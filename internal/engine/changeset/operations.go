@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -149,12 +150,18 @@ func (s *Changeset) closePointless(c *Change, before payment.Attempt) {
 	}
 }
 
-// followCapture closes one of several captures of a hold, if the money is captured or nothing is left of the hold.
+// followCapture closes one of several captures of a hold, if the money is captured or nothing is left of the hold. After the
+// last one, a cancel releases the rest that the provider keeps.
 func (s *Changeset) followCapture(c *Change, o *payment.Operation) {
 	switch a := &c.Attempt; {
 	case a.Effected(o):
-		o.Finish("")
-	case a.Rest() == 0:
+		last := o.Final
+		if o.Finish(""); last && a.Rest() > 0 {
+			s.EnsureCancel(c, payment.OperationOriginPolicy)
+		}
+	case a.Rest() > 0:
+	case o.State == fsm.OperationAccepted && s.capabilities(*a).Blind(): // its webhook follows
+	default:
 		s.HoldEnded(c, o)
 	}
 }
@@ -164,8 +171,8 @@ func (s *Changeset) HoldEnded(c *Change, o *payment.Operation) {
 	o.Refuse("hold_ended")
 	s.find(c, payment.Finding{
 		Kind: payment.NeedsReview, About: payment.AboutCaptureNotMade, AboutID: o.Key(),
-		Text: "A further capture of this payment was requested and not carried out: nothing is on hold any more. " +
-			"See in the provider's dashboard what was captured, and ask the customer for the rest another way.",
+		Text: "A further capture of this payment was requested and not executed, because no money is on hold any more. Check the captured " +
+			"amount in the provider's dashboard, and ask the customer to pay the rest by another method.",
 	}, payment.Cause{})
 }
 
@@ -213,11 +220,11 @@ func (s *Changeset) secondHold(c *Change, before payment.Attempt) {
 			continue // nothing has changed that concerns it
 		}
 		account := s.AccountOf(*a)
-		if account.ReviewSecondHold || account.Provider == nil || account.Provider.Capabilities().Cancels == payment.CancelsNone {
+		if account.SecondHold == gateway.SecondHoldReviewed || account.Provider == nil || account.Provider.Capabilities().Cancels == payment.CancelsNone {
 			money := payment.Money{Minor: p.OnHold(), Currency: a.Money.Currency}
 			s.find(c, payment.Finding{
 				Kind: payment.NeedsReview, About: payment.AboutSecondPayment, AboutID: p.ID, Money: &money,
-				Text: "The payment " + p.ID + " holds the customer's money beside the payment " + acting.ID + " of the same order. Release one of the two in the provider's dashboard.",
+				Text: "The payment " + p.ID + " holds the customer's money in addition to the payment " + acting.ID + " of the same order. Release one of the two in the provider's dashboard.",
 			}, payment.Cause{})
 			continue
 		}
@@ -249,7 +256,7 @@ func (s *Changeset) refuse(c *Change, r payment.Report, verdict fsm.Verdict) boo
 	switch r.Refusal.Kind {
 	case payment.OperationCapture:
 		o := a.OpenTake()
-		if o == nil || o.Kind != payment.OperationCapture {
+		if !r.Refusal.Of(o) {
 			return false
 		}
 		if r.Event == fsm.EventAuthorized && !can.Blind() && can.CapturesSeen {
@@ -279,6 +286,8 @@ func (s *Changeset) refuseCancel(c *Change, verdict fsm.Verdict) bool {
 	switch {
 	case a.Failed():
 		s.Unreleased(c)
+	case a.Rest() > 0:
+		s.NotMade(c, o)
 	case a.State == fsm.Authorized:
 		if verdict != fsm.Applied {
 			s.NotMade(c, o)
@@ -299,8 +308,8 @@ func (s *Changeset) NotMade(c *Change, o *payment.Operation) {
 	}
 	s.find(c, payment.Finding{
 		Kind: payment.NeedsReview, About: about, AboutID: o.Key(),
-		Text: "The " + what + " of this payment was requested and not carried out. The money is still held: " +
-			"see in the provider's dashboard why, then confirm it or cancel it.",
+		Text: "The " + what + " of this payment was requested and not executed. The money is still held. Find the reason in the " +
+			"provider's dashboard, then confirm or cancel the payment.",
 	}, payment.Cause{})
 }
 
@@ -309,8 +318,8 @@ func (s *Changeset) NotMade(c *Change, o *payment.Operation) {
 func (s *Changeset) Unreleased(c *Change) {
 	s.find(c, payment.Finding{
 		Kind: payment.NeedsReview, About: payment.AboutHoldNotReleased,
-		Text: "Money may be held for this payment although it failed, and the provider did not release it or could not be asked: " +
-			"look in its dashboard, and void it there.",
+		Text: "Money may be held for this payment although it failed: the provider did not release the money, or could not be asked. Check " +
+			"the payment in its dashboard, and void it there.",
 	}, payment.Cause{})
 }
 

@@ -188,7 +188,7 @@ func (s *Changeset) classify(ctx context.Context) error {
 		d.Kind = lateKind(*a, s.orders.read[a.OrderID])
 		d.Text = payment.ExplainDiscrepancy(d.Kind)
 		if o := s.orders.read[a.OrderID]; o.Money != a.Money {
-			d.Text += " The order was amended after this payment had begun: it is for " + o.Money.String() + " now, and the payment was for " + a.Money.String() + "."
+			d.Text += " The order was amended after this payment had started: the order is for " + o.Money.String() + " now, and the payment was for " + a.Money.String() + "."
 		}
 		if err := s.refundLate(ctx, l.change); err != nil {
 			return err

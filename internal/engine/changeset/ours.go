@@ -27,12 +27,13 @@ func (s *Changeset) notOurs(c *Change, r payment.Report) *payment.Finding {
 	switch known := slices.Contains(account.Payees, r.Payee); {
 	case r.Live != nil && account.Live != nil && *r.Live != *account.Live:
 		f.AboutID = cmp.Or(r.Payment, r.Container, c.Attempt.ID.String()) // once for each payment, however often it is reported
-		f.About, f.Text = payment.AboutOtherMode, "The provider reports a payment of test money at an account of real money, or the other way round. It is not counted: see in the provider's dashboard how it was made."
+		f.About, f.Text = payment.AboutOtherMode, "The provider reports a payment in test mode at an account in live mode, or the other way round. The payment is not counted. Check in the provider's dashboard how it was made."
 	case r.Payee != "" && !known && len(account.Payees) > 0:
-		f.About, f.Text = payment.AboutOtherPayee, "This payment was made to another account, "+r.Payee+", and not to this one. It is not counted: the shop has not received the money."
+		f.About, f.Text = payment.AboutOtherPayee, "This payment was made to another account, "+r.Payee+", and not to this one. The payment is not counted, because the shop has not received the money."
 	case s.claimed(c, r) && (r.Payee != "" && !known && s.capabilities(c.Attempt).Identity.PaysOthers() || !full(c.Attempt, r)):
-		f.About, f.Text = payment.AboutClaim, "A payment bears this attempt's id, which a customer's browser could have written, and the provider does not show that it pays the whole amount to this account. "+
-			"It is not counted: look it up in the provider's dashboard, and report its id here if it belongs to the order."
+		f.About, f.Text = payment.AboutClaim, "A payment has this attempt's id, but the customer's browser could have written the id, and "+
+			"the provider does not show that the whole amount goes to this account. The payment is not counted. Look it up in "+
+			"the provider's dashboard, and report its id here if it belongs to the order."
 	default:
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/events/outbox"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -177,7 +178,7 @@ func (s *Changeset) AdvanceRefund(c *Change, r *payment.Refund, t payment.Refund
 func (s *Changeset) advanceRefund(c *Change, r *payment.Refund, t payment.RefundReport, cause payment.Cause, moved bool) fsm.Verdict {
 	if other := s.sameName(r, t.ProviderID); other != nil {
 		return s.unattributed(c, t.ProviderID, t.Money, payment.AboutSharedReference,
-			"The provider gave one id to two refunds of this payment: find out in its dashboard what it paid back.")
+			"The provider gave one id to two refunds of this payment. Check in its dashboard which amount was refunded.")
 	}
 	was := *r
 	s.refunds.touch(r, r.Version)
@@ -343,7 +344,7 @@ func (s *Changeset) foreignRefund(c *Change, r payment.Report, known *payment.Re
 	}
 	s.find(c, payment.Finding{
 		Kind: payment.CurrencyMismatch, About: payment.AboutRefund, AboutID: cmp.Or(name, r.Cause.ID), Money: t.Money,
-		Text: "The provider speaks of a refund in another currency than this payment's. It was not counted: compare with its dashboard.",
+		Text: "The provider reports a refund in another currency than this payment's. The refund is not counted. Compare it with the provider's dashboard.",
 	}, payment.Cause{})
 	return fsm.Conflict
 }
@@ -351,7 +352,7 @@ func (s *Changeset) foreignRefund(c *Change, r payment.Report, known *payment.Re
 func (s *Changeset) unknownRefund(c *Change, r payment.Report) fsm.Verdict {
 	t := *r.Refund
 	return s.unattributed(c, cmp.Or(t.ProviderID, t.Reference, r.Cause.ID), t.Money, payment.AboutRefundUnattributed,
-		"The provider speaks of a refund of this payment and does not say of which, or how much it is. It was not counted: look it up in its dashboard.")
+		"The provider reports a refund of this payment without its id or its amount. The refund is not counted. Look it up in the provider's dashboard.")
 }
 
 func (s *Changeset) unattributed(c *Change, name string, money *payment.Money, about, text string) fsm.Verdict {
@@ -370,15 +371,15 @@ func (s *Changeset) WithdrawRefund(c *Change, id payment.RefundID) {
 	s.AdvanceRefund(c, r, payment.RefundReport{Event: fsm.EventFailed, Failure: payment.NewRefundFailure("not_covered")}, payment.Cause{Kind: payment.CauseCheck, ID: "withdrawn"})
 	s.find(c, payment.Finding{
 		Kind: payment.NeedsReview, About: payment.AboutRefundNotCovered, AboutID: id.String(), Money: &money,
-		Text: "A refund of " + money.String() + " was not sent: its money was taken back another way after it was wanted, by a dispute or by another refund. " +
-			"See whether the customer has the money; if not, refund what is left.",
+		Text: "A refund of " + money.String() + " was not sent, because a dispute or another refund took back its money after the request. " +
+			"Check whether the customer has the money; if not, refund the rest.",
 	}, payment.Cause{})
 }
 
 // refundLate wants late money refunded where the account's policy does that and its provider can, once.
 func (s *Changeset) refundLate(ctx context.Context, c *Change) error {
 	a := &c.Attempt
-	if !s.Accounts.Get(a.Account).AutoRefund || s.capabilities(*a).Refunds == payment.RefundsNone || a.Split {
+	if s.Accounts.Get(a.Account).LateMoney != gateway.LateMoneyRefunded || s.capabilities(*a).Refunds == payment.RefundsNone || a.Split {
 		return nil // nothing would ever send it, or a person must say who bears it
 	}
 	if err := s.LoadRefunds(ctx, a.ID); err != nil {
@@ -397,7 +398,7 @@ func (s *Changeset) refundLate(ctx context.Context, c *Change) error {
 		return nil
 	}
 	made := payment.NewRefund(*a, payment.RefundByPolicy, payment.Money{Minor: left, Currency: a.Money.Currency}, s.Now())
-	made.ProviderPaymentID = named
+	made.ProviderPaymentID = cmp.Or(named, a.OnlyCapture(s.capabilities(*a)))
 	r := s.Insert(made)
 	o := a.NewOperation(payment.OperationRefund, payment.OperationOriginPolicy, s.Now())
 	o.RefundID, o.Amount = r.ID, left

@@ -161,7 +161,7 @@ func (c *Commands) amendment(ctx context.Context, tx Tx, o payment.Order, cmd Am
 	}
 	if err := addUp(details.Lines, terms.Money); err != nil {
 		if cmd.Lines == nil {
-			return change, false, payment.Invalid("lines", fmt.Sprintf("must be sent, too: the order has lines, and their amounts don't add up to %d; [] removes them", terms.Money.Minor))
+			return change, false, payment.Invalid("lines", fmt.Sprintf("must be sent, too, because the amounts of the order's lines don't add up to %d; [] removes the lines", terms.Money.Minor))
 		}
 		return change, false, err
 	}
@@ -201,7 +201,7 @@ func (cmd AmendOrder) terms(o payment.Order) (payment.Terms, error) {
 		t.Metadata[name] = value
 	}
 	if len(t.Metadata) > maxMetadata {
-		return t, payment.Invalid("metadata", fmt.Sprintf("must leave the order at most %d members: it would have %d", maxMetadata, len(t.Metadata)))
+		return t, payment.Invalid("metadata", fmt.Sprintf("would give the order %d members; at most %d are allowed", maxMetadata, len(t.Metadata)))
 	}
 	return t, nil
 }

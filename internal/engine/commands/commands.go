@@ -90,7 +90,7 @@ type orderReply struct {
 const pollEvery = 100 * time.Millisecond
 
 // errReplay is returned where the same request made its attempt, or its refund, a moment ago.
-var errReplay = errors.New("the same request came before")
+var errReplay = errors.New("the same request arrived before")
 
 // claim is a command's claim of its key.
 func (c *Commands) claim(req idempotency.Request, keep time.Duration) idempotency.Claim {
@@ -132,11 +132,12 @@ func (c *Commands) callable(a payment.Attempt) error {
 		return nil
 	}
 	if c.Runner.Accounts.Get(a.Account).Provider != nil {
-		return payment.Invalid("account", "this attempt was begun with another merchant than the account's of now, and is not sent to this one: "+
-			"act in the old merchant's dashboard, or configure the old merchant under this account's name again, and the new one under another name")
+		return payment.Invalid("account", "this attempt belongs to another merchant than the account's present one, so paylatch does not "+
+			"send it: act in the old merchant's dashboard, or configure the old merchant under this account's name again and the "+
+			"new merchant under another name")
 	}
 	if a.Origin != payment.OriginPaylatch {
-		return payment.Invalid("account", "the provider of this attempt can't be called by paylatch: act there, and its webhooks or a report will tell")
+		return payment.Invalid("account", "paylatch can't call the provider of this attempt: act at the provider, whose webhooks or your report then update the attempt")
 	}
-	return payment.Invalid("account", "the account of this attempt is not configured any more")
+	return payment.Invalid("account", "the account of this attempt is no longer configured")
 }

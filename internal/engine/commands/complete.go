@@ -47,7 +47,7 @@ func (c *Commands) completable(a payment.Attempt, o payment.Order) (int64, error
 // notCompleted refuses details that the provider has refused, unless the payment has ended with that.
 func notCompleted(_ payment.Attempt, r gateway.CallResult) error {
 	if (r.Outcome == gateway.CallRefused || r.Outcome == gateway.CallUnsupported) && r.Event() != fsm.EventSucceeded && r.Event() != fsm.EventFailed {
-		return payment.Invalid("details", "are refused by the payment's provider: pass on what its page or script returned, as it is")
+		return payment.Invalid("details", "are refused by the payment's provider: pass on the values of its page or script unchanged")
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (c *Commands) CreateOrder(ctx context.Context, actor authz.Actor, req idemp
 		return payment.Order{}, "", err
 	}
 	if actor.ActsAs() == payment.RoleCustomer && cmd.OrderID != "" {
-		return payment.Order{}, "", payment.Invalid("order_id", "is the merchant's to choose: leave it out, and take the one of the answer")
+		return payment.Order{}, "", payment.Invalid("order_id", "may be set only by the merchant: leave it out, and use the order_id of the response")
 	}
 	of := gateway.Details{Lines: cmd.Lines, Customer: cmd.Customer}
 	of.Customer.Reference = cmp.Or(of.Customer.Reference, string(actor.User()))

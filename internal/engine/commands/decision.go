@@ -98,8 +98,7 @@ func (d *Decision) Circumstances() payment.Circumstances {
 	c.Foreign, c.MayHold = d.attempt.ForeignMoney, d.attempt.Unreleased()
 	c.Taken = slices.ContainsFunc(d.attempt.Movements, func(m payment.Movement) bool { return m.Kind == payment.MovementCapture })
 	c.Refunding = slices.ContainsFunc(d.Refunds(d.attempt.ID), func(r payment.Refund) bool { return r.State == fsm.RefundPending })
-	c.Beside = slices.ContainsFunc(d.of.Attempts, func(a payment.Attempt) bool { return a.ID != d.attempt.ID && a.HoldsMoney() })
-	c.Underpaid = d.of.Underpaid(*d.attempt)
+	c.Order = d.of.NeedOf(d.attempt)
 	if d.refund != nil {
 		c.Refund = d.refund.State
 	}

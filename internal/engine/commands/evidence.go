@@ -80,9 +80,9 @@ func freed(d payment.Discrepancy, choice Choice, s gateway.Sight) (ResolutionEvi
 		if choice.Resolution == payment.ResolvedRefundedElsewhere && !s.ShowsRefunds {
 			return ResolutionEvidence{silent: true}, nil
 		}
-		return ResolutionEvidence{}, contradicted("the payment is paid, and " + held(a) + " of it was not given back")
+		return ResolutionEvidence{}, contradicted("the payment is paid, and " + held(a) + " of it was not refunded")
 	case fsm.EventAuthorized:
-		return ResolutionEvidence{}, contradicted("its money is on hold. Cancel the payment, or release the hold there")
+		return ResolutionEvidence{}, contradicted("the payment's money is on hold. Cancel the payment, or release the hold there")
 	case fsm.EventProcessing:
 		return ResolutionEvidence{}, contradicted("the payment is under way")
 	case fsm.EventSoftFailed:
@@ -92,7 +92,7 @@ func freed(d payment.Discrepancy, choice Choice, s gateway.Sight) (ResolutionEvi
 		if a.State.Final() || !s.Cancels || d.About == payment.AboutNotCancelled {
 			return ResolutionEvidence{silent: true}, nil
 		}
-		return ResolutionEvidence{}, contradicted("the payment is open: its customer may still pay it. Cancel it first")
+		return ResolutionEvidence{}, contradicted("the payment is open: the customer may still pay it. Cancel the payment first")
 	case fsm.EventUnknown, fsm.EventFailed, fsm.EventMoney, fsm.EventDisputed, fsm.EventReopened, fsm.EventProcessingAgain:
 	}
 	return ResolutionEvidence{}, nil
@@ -151,7 +151,7 @@ func (l ResolutionLookups) payment(ctx context.Context, account gateway.Account,
 	out, err := account.Provider.Lookup(ctx, name)
 	switch {
 	case errors.Is(err, gateway.ErrNoSuchPayment):
-		return ResolutionEvidence{}, contradicted("it has no payment " + name)
+		return ResolutionEvidence{}, contradicted("there is no payment " + name)
 	case err != nil, out.Event == fsm.EventUnknown, out.Event == "":
 		return ResolutionEvidence{silent: true}, nil //nolint:nilerr // then a second person must agree
 	case out.Event != fsm.EventSucceeded:
@@ -159,7 +159,7 @@ func (l ResolutionLookups) payment(ctx context.Context, account gateway.Account,
 	case out.Payee != "" && len(account.Payees) > 0 && !slices.Contains(account.Payees, out.Payee):
 		return ResolutionEvidence{}, contradicted("the payment " + name + " was paid to " + out.Payee + ", which is not this account")
 	case out.Live != nil && account.Live != nil && *out.Live != *account.Live:
-		return ResolutionEvidence{}, contradicted("the payment " + name + " is of the other mode: test money is no money")
+		return ResolutionEvidence{}, contradicted("the payment " + name + " is of the other mode (test or live)")
 	}
 	ours := owner == a.ID || slices.Contains(out.References, a.ID.String()) || marked(ctx, account.Provider, a, out)
 	return ResolutionEvidence{paid: out, stranger: !ours}, nil
@@ -189,7 +189,7 @@ func (l ResolutionLookups) refund(ctx context.Context, p gateway.Provider, a pay
 	})
 	switch {
 	case errors.Is(err, gateway.ErrNoSuchPayment) && p.Capabilities().RefundsConsistent:
-		return ResolutionEvidence{}, contradicted("it has no refund " + name)
+		return ResolutionEvidence{}, contradicted("there is no refund " + name)
 	case err != nil:
 		return ResolutionEvidence{silent: true}, nil //nolint:nilerr // then a second person must confirm
 	case out.Unnamed, out.Event != fsm.EventSucceeded && out.Event != fsm.EventFailed:
@@ -201,5 +201,5 @@ func (l ResolutionLookups) refund(ctx context.Context, p gateway.Provider, a pay
 }
 
 func contradicted(answer string) error {
-	return &payment.ResolutionError{Reason: "The provider was asked, and it says that " + answer + "."}
+	return &payment.ResolutionError{Reason: "The provider's response contradicts this resolution: " + answer + "."}
 }

@@ -114,9 +114,9 @@ func learn(ctx context.Context, tx Tx, s *changeset.Changeset, change *changeset
 		switch {
 		case owner == a.ID:
 		case ref.Name == id:
-			return payment.Invalid("provider_payment_id", "is the payment of another attempt, "+owner.String())
+			return payment.Invalid("provider_payment_id", "is a payment of another attempt, "+owner.String())
 		default:
-			return payment.Invalid("references", ref.Name+" is a name of another attempt, "+owner.String())
+			return payment.Invalid("references", ref.Name+" belongs to another attempt, "+owner.String())
 		}
 	}
 	if len(names) > 0 {
@@ -199,7 +199,7 @@ func (c *Commands) reportIn(ctx context.Context, tx Tx, actor authz.Actor, cmd R
 	case a.UserID != actor.User():
 		return payment.ErrForbidden
 	case a.Origin != payment.OriginExternal:
-		return payment.Invalid("payment_attempt_id", "must be an attempt that was begun elsewhere")
+		return payment.Invalid("payment_attempt_id", "must be an attempt that was begun outside paylatch")
 	case cmd.Outcome != "" && a.Succeeded():
 		return idempotency.Refused(payment.ErrAttemptFinal)
 	}
@@ -234,7 +234,7 @@ func (c *Commands) supersede(ctx context.Context, actor authz.Actor, order payme
 	if id == nil {
 		return nil
 	}
-	wrong := payment.Invalid("supersedes", "must be an attempt of this order that was begun elsewhere")
+	wrong := payment.Invalid("supersedes", "must be an attempt of this order that was begun outside paylatch")
 	err := c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
 		a, _, err := tx.AttemptLock(ctx, *id)
 		switch {

@@ -327,7 +327,7 @@ func (cmd Confirm) capture(a payment.Attempt, o payment.Order) (int64, error) {
 		return 0, payment.ErrNotCapturable
 	}
 	if cmd.Final != nil && !*cmd.Final && a.Capture != payment.CaptureSeveral {
-		return 0, payment.Invalid("final", "must be true or absent: this hold is captured once, since the pay did not say `manual_multiple`")
+		return 0, payment.Invalid("final", "must be true or absent: this hold is captured once, because the pay did not send `manual_multiple`")
 	}
 	amount := cmd.of(a)
 	if amount > a.Capturable() {
@@ -342,7 +342,7 @@ func notCaptured(a payment.Attempt, r gateway.CallResult) error {
 	case !refused || r.Event() == fsm.EventFailed || r.Event() == fsm.EventSucceeded && !notCapturedAgain(a, r):
 		return nil
 	case r.Outcome == gateway.CallUnsupported:
-		return payment.Invalid("amount", "can't be sent to the payment's provider: choose another one")
+		return payment.Invalid("amount", "can't be sent to the payment's provider; choose another amount")
 	}
 	return payment.ErrNotCapturable
 }

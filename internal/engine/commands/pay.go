@@ -44,9 +44,9 @@ func (p Pay) of(actor authz.Actor) Pay {
 func (p Pay) consistent() error {
 	switch {
 	case p.Unattended && !p.Stored:
-		return payment.Invalid("initiator", "must be customer: without the customer only a stored payment method is charged")
+		return payment.Invalid("initiator", "must be customer: only a stored payment method can be charged without the customer")
 	case p.Unattended && p.Save:
-		return payment.Invalid("save_payment_method", "must be left out: only a customer who is present can have a payment method stored")
+		return payment.Invalid("save_payment_method", "must be left out: a payment method can be stored only while the customer is present")
 	case p.Stored && p.Save:
 		return payment.Invalid("save_payment_method", "must be left out: the payment method is stored already")
 	}
@@ -95,7 +95,7 @@ func mayCaptureSeveral(actor authz.Actor, account gateway.Account, mode payment.
 	case actor.ActsAs() == payment.RoleCustomer:
 		return &authz.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "send `manual` for `capture`, if the shop allows that"}
 	case account.Provider.Capabilities().Captures < payment.CapturesSeveral:
-		return payment.Invalid("capture", "must be automatic or manual: this account's provider captures a hold once")
+		return payment.Invalid("capture", "must be automatic or manual: this account's provider captures a hold only once")
 	}
 	return nil
 }
@@ -260,7 +260,7 @@ func (c *Commands) checkMethod(ctx context.Context, p gateway.Provider, cmd Pay)
 	case errors.Is(err, gateway.ErrNoSuchPayment):
 		return payment.ErrMethodNotYours
 	case errors.Is(err, gateway.ErrUnsupported), errors.Is(err, gateway.ErrUnsupportedRequest):
-		return payment.Invalid("payment_method.token", "must be a stored payment method as this account's provider charges it")
+		return payment.Invalid("payment_method.token", "must be a stored payment method that this account's provider can charge")
 	default:
 		return fmt.Errorf("%w: look up the owner of a stored payment method: %w", payment.ErrProviderUnavailable, err)
 	}

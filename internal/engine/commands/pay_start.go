@@ -263,7 +263,7 @@ func addUp(lines []gateway.Line, money payment.Money) error {
 		sum += l.Amount
 	}
 	if len(lines) > 0 && sum != money.Minor {
-		return payment.Invalid("lines", fmt.Sprintf("must have amounts that add up to the order's, %d: they add up to %d", money.Minor, sum))
+		return payment.Invalid("lines", fmt.Sprintf("must have amounts that add up to the order's amount, %d; they add up to %d", money.Minor, sum))
 	}
 	return nil
 }

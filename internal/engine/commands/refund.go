@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -22,7 +23,7 @@ type CreateRefund struct {
 	Reason    string
 	// Expected is how much the caller believes is left, in minor units.
 	Expected *int64
-	// ProviderPaymentID is the payment of the attempt to refund; empty if the caller names no payment.
+	// ProviderPaymentID is the payment of the attempt to refund, or one of several captures of it; empty if the caller names none.
 	ProviderPaymentID string
 	// ProviderData are members of the provider's own request.
 	ProviderData gateway.Data
@@ -144,14 +145,15 @@ func (c *Commands) makeRefund(ctx context.Context, tx Tx, a payment.Attempt, req
 	if err := s.LoadRefunds(ctx, a.ID); err != nil {
 		return runner.Task{}, err
 	}
-	money, err := cmd.of(a, s.Refunds(a.ID))
+	account, _ := c.Runner.Account(a)
+	money, err := cmd.of(a, s.Refunds(a.ID), account.Provider.Capabilities())
 	if err != nil {
 		return runner.Task{}, err
 	}
 	now := tx.Now()
 	r := payment.NewRefund(a, payment.RefundByRequest, money, now)
 	r.UserID, r.RequestID, r.RequestHash, r.Reason = payment.UserID(req.User), payment.RequestID(req.Key), req.Hash, cmd.Reason
-	r.ProviderPaymentID = cmd.ProviderPaymentID
+	r.ProviderPaymentID = cmp.Or(cmd.ProviderPaymentID, a.OnlyCapture(account.Provider.Capabilities()))
 	made := s.Insert(r)
 	change := s.Change(a)
 	op := a.NewOperation(payment.OperationRefund, payment.OperationOriginRequest, now)
@@ -179,11 +181,11 @@ func (c *Commands) makeRefund(ctx context.Context, tx Tx, a payment.Attempt, req
 }
 
 // of is how much a command refunds.
-func (cmd CreateRefund) of(a payment.Attempt, refunds []payment.Refund) (payment.Money, error) {
+func (cmd CreateRefund) of(a payment.Attempt, refunds []payment.Refund, can payment.Capabilities) (payment.Money, error) {
 	if a.Refundable() == 0 || a.ProviderPaymentID == "" {
 		return payment.Money{}, payment.ErrNotRefundable
 	}
-	left, err := cmd.left(a, refunds)
+	left, err := cmd.left(a, refunds, can)
 	if err != nil {
 		return payment.Money{}, err
 	}
@@ -201,8 +203,15 @@ func (cmd CreateRefund) of(a payment.Attempt, refunds []payment.Refund) (payment
 }
 
 // left is the refundable amount of the payment that the command names, or of the attempt's only payment that holds
-// money.
-func (cmd CreateRefund) left(a payment.Attempt, refunds []payment.Refund) (int64, error) {
+// money. Where the provider refunds captures, it is that of the named one of several captures, or of the only one.
+func (cmd CreateRefund) left(a payment.Attempt, refunds []payment.Refund, can payment.Capabilities) (int64, error) {
+	if can.Refunds == payment.RefundsOfCaptures && a.Capture == payment.CaptureSeveral && a.NamedCaptures() > 1 {
+		m, named := a.CaptureNamed(cmd.ProviderPaymentID)
+		if !named {
+			return 0, payment.ErrPaymentAmbiguous
+		}
+		return payment.RefundLeftOfCapture(a, m, refunds), nil
+	}
 	if cmd.ProviderPaymentID != "" {
 		p := a.Payment(cmd.ProviderPaymentID)
 		if p == nil || p.Held() == 0 {

@@ -159,7 +159,7 @@ func (cmd Resolve) valid() error {
 		}
 	case payment.ResolvedNotPaid, payment.ResolvedRefundedElsewhere, payment.ResolvedAccepted:
 		if cmd.ProviderPaymentID != "" {
-			return payment.Invalid("provider_payment_id", "belongs to the resolution paid only: leave it out")
+			return payment.Invalid("provider_payment_id", "is only for the resolution paid; leave it out")
 		}
 	case payment.ResolvedSettled: // by itself alone
 		fallthrough
@@ -167,7 +167,7 @@ func (cmd Resolve) valid() error {
 		return payment.Invalid("resolution", "must be paid, not_paid, refunded_elsewhere or accepted")
 	}
 	if !written(cmd.Reason, maxReason) {
-		return payment.Invalid("reason", "say why, in at most 2000 bytes")
+		return payment.Invalid("reason", "give a reason of at most 2000 bytes")
 	}
 	if cmd.ProviderPaymentID != "" && !written(cmd.ProviderPaymentID, payment.MaxStorableName) {
 		return payment.Invalid("provider_payment_id", "must be the provider's id of the payment, in at most 512 bytes")

@@ -356,8 +356,9 @@ func noticeOfRefund(s *changeset.Changeset, c *changeset.Change, e *payment.Stor
 		id := a.ID
 		s.Open(payment.Discrepancy{
 			Kind: payment.NeedsReview, About: payment.AboutRefundUnattributed, OrderID: a.OrderID, AttemptID: &id, Event: e.Key(),
-			Text: "The provider sent a notice of a refund of this payment and can't be asked how much was paid back. " +
-				"Look in its dashboard: if the refund is not one of those here, count it when you refund the rest, and resolve this as refunded_elsewhere.",
+			Text: "The provider sent a notice of a refund of this payment, and paylatch can't ask the provider for the amount. Find the " +
+				"refund in the provider's dashboard. If it is not listed here, subtract it when you refund the rest, and resolve " +
+				"this case as refunded_elsewhere.",
 		})
 	}
 }

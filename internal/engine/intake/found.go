@@ -93,7 +93,8 @@ func (f found) first(e *arrival) *payment.Attempt {
 func (f found) load(ctx context.Context, s *changeset.Changeset, arrivals []*arrival) error {
 	var named changeset.Named
 	for _, a := range arrivals {
-		named = named.With(changeset.NamesOf(a.ReceivedEvent))
+		of := f.first(a)
+		named = named.With(changeset.NamesOf(a.ReceivedEvent, of != nil && of.Capture == payment.CaptureSeveral))
 	}
 	if err := s.LoadRefunds(ctx, f.named(arrivals, func(e webhooks.Event) bool { return payment.IsRefundEvent(e.Kind) })...); err != nil {
 		return err

@@ -267,7 +267,7 @@ func deduplicate(s *changeset.Changeset, known map[payment.EventKey][32]byte, ar
 		if content != a.digest {
 			s.Open(payment.Discrepancy{
 				Kind: payment.EventChanged, Event: a.Key(), AboutID: hex.EncodeToString(a.digest[:]), Money: payment.EventMoney(a.Event),
-				Text: "An event came again with the same id and other content. The first content counts: compare it with the provider's dashboard.",
+				Text: "An event arrived again with the same id and other content. paylatch uses the first content. Compare it with the provider's dashboard.",
 			})
 		}
 	}
@@ -339,7 +339,7 @@ func keepForReview(s *changeset.Changeset, e *payment.StoredEvent) {
 	e.Verdict = payment.VerdictDeferred
 	s.Open(payment.Discrepancy{
 		Kind: payment.NeedsReview, About: payment.AboutEventNotApplied, Event: e.Key(), Money: payment.EventMoney(e.Event),
-		Text: "This event could not be applied; it is kept as it came. Compare with the provider's dashboard, then replay it.",
+		Text: "paylatch could not apply this event and keeps it unchanged. Compare the event with the provider's dashboard, then replay it.",
 	})
 }
 

@@ -30,7 +30,7 @@ func (in *Inbox) fetchMethod(ctx context.Context, e payment.StoredEvent) error {
 		if err != nil || stored.NextTryAt == nil {
 			return err
 		}
-		if err := s.LoadNamed(ctx, changeset.NamesOf(stored.ReceivedEvent)); err != nil {
+		if err := s.LoadNamed(ctx, changeset.NamesOf(stored.ReceivedEvent, false)); err != nil {
 			return err
 		}
 		stored.Tries++

@@ -156,7 +156,7 @@ func (in *Inbox) requeue(ctx context.Context, id payment.EventID) error {
 func unmatched(e payment.StoredEvent) payment.Discrepancy {
 	d := payment.Discrepancy{
 		Kind: payment.UnmatchedEvent, Event: e.Key(), Money: payment.EventMoney(e.Event),
-		Text: "The provider speaks of a payment that was not begun here. Look it up in its dashboard; money may have to be paid back.",
+		Text: "The provider reports a payment that was not made through paylatch. Look it up in the provider's dashboard; you may have to refund it.",
 	}
 	switch {
 	case e.Event.SecretIndex < 0 && e.Event.NeedsFetch:
@@ -164,10 +164,10 @@ func unmatched(e payment.StoredEvent) payment.Discrepancy {
 	case e.Verdict == payment.VerdictUnmatched:
 	case e.Event.NeedsFetch:
 		d.Kind, d.About = payment.NeedsReview, payment.AboutEventNotApplied
-		d.Text = "The provider sent a notice that only a lookup can explain, and the lookup gave no answer that could be applied. Look the payment up in its dashboard."
+		d.Text = "The provider sent a notice that needs a lookup, and the lookup gave no usable result. Look up the payment in the provider's dashboard."
 	default:
 		d.Kind, d.About = payment.NeedsReview, payment.AboutEventNotApplied
-		d.Text = "The provider reported something of a payment that can't be applied as long as the payment stands as it does, such as a refund of what was never captured. Compare with its dashboard."
+		d.Text = "The provider reported something that can't be applied to the payment's present state, such as a refund of money that was never captured. Compare the payment with the provider's dashboard."
 	}
 	return d
 }
@@ -178,12 +178,13 @@ func unsigned(e payment.StoredEvent, d payment.Discrepancy) payment.Discrepancy 
 	d.Event.ID, d.Money = "", nil
 	if e.Verdict == payment.VerdictUnmatched {
 		d.AboutID = e.Event.ProviderPaymentID
-		d.Text = "An unsigned notice speaks of the payment " + e.Event.ProviderPaymentID +
-			", which the provider has and which was not begun here. Look it up in its dashboard; money may have to be paid back."
+		d.Text = "An unsigned notice names the payment " + e.Event.ProviderPaymentID +
+			", which the provider has and which was not made through paylatch. Look it up in the provider's dashboard; you may have to refund it."
 		return d
 	}
 	d.Kind, d.About = payment.NeedsReview, payment.AboutUnsignedNotices
-	d.Text = "Unsigned notices of this account have waited for long, and its provider could not be asked about them, or gave no answer that could be applied. " +
-		"Anybody may have made them up. See whether its dashboard has payments that are missing here, and why it can't be asked."
+	d.Text = "Unsigned notices for this account have waited for a long time: paylatch could not ask the provider about them, or got no " +
+		"usable result. The notices may be forged. Check whether the provider's dashboard has payments that are missing " +
+		"here, and why paylatch can't ask the provider."
 	return d
 }

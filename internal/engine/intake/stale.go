@@ -104,7 +104,7 @@ func applyAnswer(s *changeset.Changeset, c *changeset.Change, e *payment.StoredE
 	case stale && (kind == webhooks.KindSucceeded || kind == webhooks.KindAuthorized):
 		s.Find(c, payment.Finding{
 			Kind: payment.NeedsReview, About: payment.AboutContradiction, AboutID: string(kind),
-			Text: "The provider sent a notice that this payment was paid or its money is held, and has answered otherwise for as long as it was asked about it. Look the payment up in its dashboard.",
+			Text: "The provider sent a notice that this payment is paid or its money is held, but all lookups contradict the notice. Look up the payment in the provider's dashboard.",
 		})
 	}
 	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil

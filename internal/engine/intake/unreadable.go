@@ -75,7 +75,8 @@ func unreadable(e *payment.StoredEvent) payment.Discrepancy {
 	return payment.Discrepancy{
 		Kind: payment.UnreadableEvent, Event: payment.EventKey{Account: e.Account},
 		AboutID: e.At.UTC().Truncate(time.Hour).Format("2006-01-02T15") + " " + payment.StorableName(e.Event.Type),
-		Text: "Genuine events (" + name + ") can't be read by this version and are kept as they came: " + payment.StorableText(e.Event.Unreadable) + ". " +
-			"Look in the provider's dashboard for what they are about, and settle it there or here by hand. A version that can read them does so by itself; after a change of the account's settings, replay them.",
+		Text: "Genuine events (" + name + ") can't be read by this version and are kept unchanged: " + payment.StorableText(e.Event.Unreadable) + ". " +
+			"Find their payments in the provider's dashboard, and correct them there or here by hand. A version that can read " +
+			"the events applies them automatically. After a change of the account's settings, replay them.",
 	}
 }

@@ -13,6 +13,9 @@ func (r *Runner) conclude(s *changeset.Changeset, c *changeset.Change, rec *reco
 	op := operationOf(c, rec.task)
 	ours := op.Fence == rec.task.Operation.Fence && op.Open() && op.LeaseUntil != nil
 	res := rec.result
+	if ours && res.ProviderRef != "" {
+		op.ProviderRef = res.ProviderRef
+	}
 	if ours && (res.Outcome == gateway.CallRefused || res.Outcome == gateway.CallUnsupported) {
 		r.refused(s, c, rec)
 	}

@@ -82,8 +82,8 @@ func (r *Runner) recordAlone(ctx context.Context, rec *recording, first *First) 
 		if rec.poison {
 			s.Find(c, payment.Finding{
 				Kind: payment.NeedsReview, About: payment.AboutEventNotApplied, AboutID: rec.task.Operation.Key(),
-				Text: "What the provider answered could not be applied, by a fault of this program that its log shows. " +
-					"Compare with the provider's dashboard, and report the fault.",
+				Text: "paylatch could not apply the provider's response, because of a fault in paylatch; the log has the fault. Compare " +
+					"the payment with the provider's dashboard, and report the fault.",
 			})
 		}
 		return r.recordIn(ctx, s, map[payment.AttemptID]*changeset.Change{c.Attempt.ID: c}, rec)

@@ -93,7 +93,7 @@ func (r *Runner) expire(s *changeset.Changeset, c *changeset.Change, rec *record
 func notCancelled(s *changeset.Changeset, c *changeset.Change) {
 	s.Find(c, payment.Finding{
 		Kind: payment.NeedsReview, About: payment.AboutNotCancelled,
-		Text: "This payment should have ended long ago, and the provider does not cancel it: look it up in its dashboard, then resolve it as paid or not paid.",
+		Text: "This payment should have ended long ago, and the provider does not cancel it. Look it up in the provider's dashboard, then resolve this case as paid or not paid.",
 	})
 }
 
@@ -124,7 +124,7 @@ func (r *Runner) giveUp(s *changeset.Changeset, c *changeset.Change, rec *record
 	case a.Succeeded() && !looksUp(op.Kind):
 		s.Find(c, payment.Finding{
 			Kind: payment.NeedsReview, About: payment.AboutCaptureNotMade, AboutID: op.Key(),
-			Text: "The order is paid, and nobody can tell whether a further " + string(op.Kind) + " of its hold was carried out: see in the provider's dashboard what was captured and what is still on hold.",
+			Text: "The order is paid, and it is unknown whether a further " + string(op.Kind) + " of its hold was executed. Check in the provider's dashboard which amounts are captured and on hold.",
 		})
 	case op.Kind == payment.OperationCancel && a.Failed():
 		op.Refuse("not_released")
@@ -134,7 +134,7 @@ func (r *Runner) giveUp(s *changeset.Changeset, c *changeset.Change, rec *record
 	case !looksUp(op.Kind), a.State == fsm.OutcomeUnknown, r.silent(*a, rec.result, now):
 		s.Find(c, payment.Finding{
 			Kind: payment.NeedsReview, About: payment.AboutUnknownOutcome,
-			Text: "Nobody can tell what became of this payment: ask the provider's support, then resolve it as paid or not paid.",
+			Text: "The outcome of this payment is unknown. Ask the provider's support, then resolve this case as paid or not paid.",
 		})
 	}
 }
@@ -166,13 +166,13 @@ func (r *Runner) giveUpRefund(s *changeset.Changeset, c *changeset.Change, rec *
 		if now.Sub(open.CreatedAt) <= r.Accounts.Get(c.Attempt.Account).Lives.SlowLife() {
 			return
 		}
-		f.About, f.Text = payment.AboutRefundSlow, "The provider has been at work on a refund for long: ask its support what holds it up."
+		f.About, f.Text = payment.AboutRefundSlow, "The provider has been processing a refund for a long time. Ask its support for the reason."
 	case !r.givenUp(op, rec.result, now):
 		return
 	case r.attribute(s, c, op, open):
 		return
 	default:
-		f.Text = "Nobody can tell what became of a refund: look it up in the provider's dashboard, then resolve it as paid or not paid."
+		f.Text = "The outcome of a refund is unknown. Look up the refund in the provider's dashboard, then resolve this case as paid or not paid."
 	}
 	s.Find(c, f)
 }

@@ -72,7 +72,7 @@ func result(t Task, out gateway.Outcome, err error) gateway.CallResult {
 	if out.Refused {
 		return gateway.CallResult{Outcome: gateway.CallRefused, Failure: out.Failure, Reports: []payment.Report{report}}
 	}
-	return gateway.CallResult{Outcome: gateway.CallAccepted, Reports: []payment.Report{report}}
+	return gateway.CallResult{Outcome: gateway.CallAccepted, ProviderRef: out.ProviderRef, Reports: []payment.Report{report}}
 }
 
 // charge sends an operation that takes or holds the customer's money: a charge, or its completion.
@@ -155,7 +155,7 @@ func (r *Runner) capture(ctx context.Context, p gateway.Provider, t Task, permit
 	out, err := p.Capture(call, gateway.Capture{
 		Attempt: a.ID, ProviderPaymentID: of.Payment, Container: of.Container, IdempotencyKey: t.Operation.Key(), Permit: permit,
 		Money: payment.Money{Minor: t.Operation.Amount, Currency: a.Money.Currency}, Whole: t.Operation.Amount == a.Capturable(),
-		Several: a.Capture == payment.CaptureSeveral, Final: t.Operation.Final, Receipt: receipt, ProviderData: data,
+		Several: a.Capture == payment.CaptureSeveral, Final: t.Operation.Final, Again: t.Operation.Sends > 1, Receipt: receipt, ProviderData: data,
 	})
 	return result(t, named(&a, out, cmp.Or(of.Payment, of.Container)), err)
 }
@@ -291,7 +291,7 @@ func (r *Runner) refund(ctx context.Context, p gateway.Provider, t Task, permit 
 	defer end()
 	of := toRefund(&a, t.Refund)
 	out, err := p.Refund(call, gateway.RefundCall{
-		Refund: t.Refund.ID, Attempt: a.ID, ProviderPaymentID: of.Payment, Container: of.Container, Money: t.Refund.Money, Reason: t.Refund.Reason,
+		Refund: t.Refund.ID, Attempt: a.ID, ProviderPaymentID: of.Payment, Container: of.Container, Capture: of.capture, Money: t.Refund.Money, Reason: t.Refund.Reason,
 		Left: payment.Money{Minor: of.held, Currency: a.Money.Currency}, IdempotencyKey: t.Operation.Key(), Permit: permit,
 		Receipt: receipt, ProviderData: data,
 	})

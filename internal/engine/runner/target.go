@@ -16,6 +16,8 @@ type target struct {
 	Payment, Container string
 	// Key is the provider's idempotency key of a cancel.
 	Key string
+	// capture is the provider's id of the capture to refund; empty if none was named.
+	capture string
 	// held is the amount that the payment holds, taken the amount that it has captured, in minor units.
 	held, taken int64
 }
@@ -53,7 +55,11 @@ func toCapture(a *payment.Attempt) target {
 
 // toRefund is the payment that a refund is of.
 func toRefund(a *payment.Attempt, r *payment.Refund) target {
-	return targetOf(a, payment.RefundedPayment(a, r.ProviderPaymentID, r.Money.Minor))
+	of := targetOf(a, payment.RefundedPayment(a, r.ProviderPaymentID, r.Money.Minor))
+	if m, named := a.CaptureNamed(r.ProviderPaymentID); named {
+		of.capture = m.ProviderID
+	}
+	return of
 }
 
 // lookedUpAtOnce bounds how many payments of one attempt are looked up at a time.

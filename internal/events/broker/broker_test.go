@@ -324,8 +324,8 @@ func TestJetStream(t *testing.T) {
 		stream jetstream.StreamConfig
 		want   string
 	}{
-		"other subjects":      {jetstream.StreamConfig{Subjects: []string{"other.>", "shop1.order.*"}}, "add shop.> to them"},
-		"some of the subject": {jetstream.StreamConfig{Subjects: []string{"shop0.order.*"}}, "without shop.payment_attempt.authorized"},
+		"other subjects":      {jetstream.StreamConfig{Subjects: []string{"other.>", "shop1.order.*"}}, "add shop.> to the subjects"},
+		"some of the subject": {jetstream.StreamConfig{Subjects: []string{"shop0.order.*"}}, "but not shop.payment_attempt.authorized"},
 		"no acknowledgements": {jetstream.StreamConfig{Subjects: []string{"shop.>"}, NoAck: true}, "no_ack"},
 	} {
 		c.stream.Name = strings.ReplaceAll(name, " ", "_")

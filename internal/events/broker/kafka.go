@@ -15,7 +15,7 @@ import (
 )
 
 // ErrTopic is returned for a topic that does not exist. It is never created.
-var ErrTopic = errors.New("the Kafka topic does not exist: create it, with the partitions and replicas that it should have, or set topic to another")
+var ErrTopic = errors.New("the Kafka topic does not exist: create it with the partitions and replicas that you need, or set topic to another topic")
 
 // Kafka is a topic. A message's key is its order's id; the headers id and type are those of the event,
 // traceparent is that of its delivery where traces are on.

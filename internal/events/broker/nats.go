@@ -80,15 +80,15 @@ func (n NATS) ensure(ctx context.Context, js jetstream.JetStream) error {
 func (n NATS) check(c jetstream.StreamConfig) error {
 	for _, kind := range outbox.Types() {
 		if !takes(c.Subjects, n.SubjectPrefix+"."+kind) {
-			return fmt.Errorf("%w: %s has the subjects %q, without %s.%s: add %s.> to them, or set subject_prefix or stream to others",
+			return fmt.Errorf("%w: %s has the subjects %q, but not %s.%s: add %s.> to the subjects, or change subject_prefix or stream",
 				ErrSubjects, n.Stream, c.Subjects, n.SubjectPrefix, kind, n.SubjectPrefix)
 		}
 	}
 	if c.NoAck {
-		return fmt.Errorf("%w: %s has no_ack, so that nothing says whether an event is stored: edit it, or set stream to another", ErrSubjects, n.Stream)
+		return fmt.Errorf("%w: %s has no_ack, so it does not confirm stored events: change the stream, or set stream to another stream", ErrSubjects, n.Stream)
 	}
 	if c.Sealed {
-		return fmt.Errorf("%w: %s is sealed: set stream to another", ErrSubjects, n.Stream)
+		return fmt.Errorf("%w: %s is sealed: set stream to another stream", ErrSubjects, n.Stream)
 	}
 	return nil
 }

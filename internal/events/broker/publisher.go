@@ -187,7 +187,7 @@ func end(spans []*tracing.Span, acknowledged int) {
 // reason is a failure as it is kept.
 func reason(err error) string {
 	if _, broke := errors.AsType[*lease.PanicError](err); broke {
-		return "not published: a fault of paylatch, which its log has"
+		return "not published, because of a fault in paylatch; the log has the fault"
 	}
 	return outbox.Printable(err.Error())
 }

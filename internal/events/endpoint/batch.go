@@ -127,7 +127,7 @@ func (b *batch) try(ctx context.Context, e outbox.Event) (a Attempt, later time.
 	})
 	if err != nil {
 		b.sender.o.Log(b.sender.Name, fmt.Errorf("send event %s: %w", e.ID, err))
-		a = Attempt{Position: e.Position, OrderID: e.OrderID, EventID: e.ID, At: b.sender.o.Now(), Error: "not sent: a fault of paylatch, which its log has"}
+		a = Attempt{Position: e.Position, OrderID: e.OrderID, EventID: e.ID, At: b.sender.o.Now(), Error: "not sent, because of a fault in paylatch; the log has the fault"}
 	}
 	return a, later
 }

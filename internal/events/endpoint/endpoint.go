@@ -41,14 +41,14 @@ var (
 	// ErrNotFound is returned for an endpoint that is not configured.
 	ErrNotFound = errors.New("no such endpoint is configured")
 	// ErrAhead is returned for a cursor that the endpoint has not come to yet.
-	ErrAhead = errors.New("the endpoint has not come to this cursor yet")
+	ErrAhead = errors.New("the endpoint has not reached this cursor yet")
 )
 
 // UnknownError is returned for ids of events that an endpoint was not sent, or that are not kept any more.
 type UnknownError struct{ IDs []uuid.UUID }
 
 // Error implements error.
-func (e *UnknownError) Error() string { return "the endpoint was not sent events of these ids" }
+func (e *UnknownError) Error() string { return "the endpoint was not sent events with these ids" }
 
 // Retry is an event that was not delivered.
 type Retry struct {

@@ -72,7 +72,7 @@ func (e FailingEndpoint) asCase() Case {
 	c := Case{Kind: EndpointFailing, ID: e.Name + "@" + e.Since.UTC().Format(time.RFC3339Nano), Endpoint: e.Name, At: e.Since}
 	switch e.Dead {
 	case 0:
-		c.Detail = "it answered 410 Gone and gets no events"
+		c.Detail = "the endpoint answered 410 Gone and gets no events"
 	case 1:
 		c.Detail = "1 event was given up"
 	default:

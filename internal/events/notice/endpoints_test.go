@@ -56,6 +56,6 @@ func TestAnEndpointThatFailsIsOneMail(t *testing.T) {
 
 	exec(`DELETE FROM endpoint_retries WHERE endpoint = 'shop'`)
 	exec(`UPDATE endpoints SET state = 'gone', last_failure_at = now() WHERE name = 'shop'`)
-	require.Contains(t, next("shop").text, ", it answered 410 Gone and gets no events, ")
+	require.Contains(t, next("shop").text, ", the endpoint answered 410 Gone and gets no events, ")
 	require.Equal(t, int32(4), s.tries.Load())
 }

@@ -26,7 +26,7 @@ func message(notice, console string, cases []Case, now time.Time) Message {
 		what = "1 new case: " + words(cases[0].Kind)
 	}
 	var text strings.Builder
-	text.WriteString("What a person must look at:\n")
+	text.WriteString("These cases need a person:\n")
 	digest := sha256.New()
 	digest.Write([]byte(notice))
 	for _, c := range cases {

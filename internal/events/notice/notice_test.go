@@ -31,7 +31,7 @@ func TestMail(t *testing.T) {
 	require.Equal(t, "paylatch: 1 new case: late success", m.subject)
 	require.Equal(t, "auto-generated", m.autoSubmitted)
 	require.Regexp(t, "^<[0-9a-f]{32}@shop.example>$", m.id)
-	require.Equal(t, strings.ReplaceAll(`What a person must look at:
+	require.Equal(t, strings.ReplaceAll(`These cases need a person:
 
 late success, 19.99 EUR, order o1, payment attempt-1, case case-1, 2026-03-01T09:30:00Z
 https://pay.example/support/attempts/attempt-1

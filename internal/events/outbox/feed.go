@@ -61,7 +61,7 @@ var (
 	// ErrCursorInvalid is returned for a cursor that the feed has not made.
 	ErrCursorInvalid = errors.New("this is no cursor of the feed")
 	// ErrCursorExpired is returned for a cursor with events behind it that are not kept any more, or that a restore has lost.
-	ErrCursorExpired = errors.New("events behind this cursor are not kept any more")
+	ErrCursorExpired = errors.New("events after this cursor were deleted")
 )
 
 // Page is a portion of the feed, with the cursor to go on from.
@@ -159,9 +159,9 @@ func (f *Feed) fits(ctx context.Context, line Line, after Cursor) error {
 	case after.Position <= line.Head:
 		return nil
 	case f.head.unsettled():
-		return fmt.Errorf("%w: the database may have been restored, so this cursor can't be judged yet", payment.ErrUnavailable)
+		return fmt.Errorf("%w: the database may have been restored, so this cursor can't be checked yet", payment.ErrUnavailable)
 	}
-	return fmt.Errorf("%w: it lies ahead of all events", ErrCursorInvalid)
+	return fmt.Errorf("%w: it is after all events", ErrCursorInvalid)
 }
 
 // lost returns from where a reader misses nothing whose cursor a restore has lost. A reader of an epoch that is lost as a whole begins

@@ -33,9 +33,9 @@ const (
 // Why an account has no backfill.
 var (
 	// ErrNoList is returned for an account whose provider has no list of events, or is not called.
-	ErrNoList = errors.New("its provider has no list of events that can be read, or the account can't be called: compare with the provider's books instead (paylatch reconcile)")
+	ErrNoList = errors.New("the provider has no readable list of events, or paylatch can't call the account: compare with the provider's books instead (paylatch reconcile)")
 	// ErrNoReader is returned for an account whose webhooks are not configured.
-	ErrNoReader = errors.New("webhooks of this account are not configured, so its events can't be read: add what they need")
+	ErrNoReader = errors.New("the account's webhooks are not configured, so its events can't be read: add the missing keys")
 	// ErrNoID is returned for a listed event without the id by which a webhook would bring it.
 	ErrNoID = errors.New("a listed event has no id")
 )
@@ -120,7 +120,7 @@ func (b *backfill) take(ctx context.Context) error {
 		verdicts, err = b.Take(ctx, b.batch)
 	}
 	if b.refused = err; err != nil {
-		return fmt.Errorf("take %d events in: %w; run it again, what was taken in is a duplicate then", len(b.batch), err)
+		return fmt.Errorf("store %d events: %w; run the command again: it skips the stored events", len(b.batch), err)
 	}
 	b.count.Events += len(verdicts)
 	for _, v := range verdicts {

@@ -199,7 +199,7 @@ func TestRun_busy(t *testing.T) {
 		tries, failures = 0, 100
 		count, err = backfill.Run(t.Context(), o)
 		require.ErrorIs(t, err, payment.ErrOverloaded)
-		require.ErrorContains(t, err, "run it again")
+		require.ErrorContains(t, err, "run the command again")
 		require.Equal(t, 5, tries)
 		require.Zero(t, count.Events)
 	})

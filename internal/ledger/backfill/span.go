@@ -27,7 +27,7 @@ func ParseSpan(since, until string, now time.Time) (gateway.Span, error) {
 		}
 	}
 	if !span.From.Before(span.To) {
-		return gateway.Span{}, fmt.Errorf("%w: it ends before it begins", ErrSpan)
+		return gateway.Span{}, fmt.Errorf("%w: the end is before the start", ErrSpan)
 	}
 	return span, nil
 }
@@ -35,7 +35,7 @@ func ParseSpan(since, until string, now time.Time) (gateway.Span, error) {
 // maxDays is more than any provider lists.
 const maxDays = 10_000
 
-var errForm = errors.New("must be like 2d, 36h or 2026-03-01T09:30:00Z")
+var errForm = errors.New("must be a span such as 2d or 36h, or a time such as 2026-03-01T09:30:00Z")
 
 func parse(text string, now time.Time) (time.Time, error) {
 	if days, is := strings.CutSuffix(text, "d"); is {

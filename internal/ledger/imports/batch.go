@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-var errMeanwhile = errors.New("the storage has changed meanwhile")
+var errMeanwhile = errors.New("the stored data has changed in the meantime")
 
 // line is a line of a batch with its result. It is open until made, there or refusal is set.
 type line struct {
@@ -94,7 +94,7 @@ func (i *importer) elsewhere(id payment.OrderID) *RefusalError {
 		return nil
 	}
 	if n := i.CellOf(id); n != i.Rules.Cell {
-		return refuse("order_id", "order %s is of cell %d, and this import is of cell %d: import the line by an account of cell %d", id, n, i.Rules.Cell, n)
+		return refuse("order_id", "order %s is in cell %d, and this import is for cell %d: import the line with an account of cell %d", id, n, i.Rules.Cell, n)
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (i *importer) under(ctx context.Context, s *changeset.Changeset, tx Tx, wan
 		o, found := k.orders[l.past.Order]
 		judged, wrong := k.judge(&l.past)
 		if !found {
-			judged, wrong = false, refuse("order_id", "another order of this user was made by the request import:%s, which is this one's", l.past.Order)
+			judged, wrong = false, refuse("order_id", "another order of this user has the request id import:%s, which this order needs", l.past.Order)
 		}
 		if !l.settle(judged, wrong) {
 			return nil, errMeanwhile

@@ -43,7 +43,7 @@ func (k *known) judge(p *Past) (there bool, wrong *RefusalError) {
 		if name.Name == p.Payment {
 			member = "provider_payment_id"
 		}
-		return false, refuse(member, "%s is a name of attempt %s: a payment is imported once, each name belongs to one", name.Name, owner)
+		return false, refuse(member, "%s belongs to attempt %s: a payment is imported once, and each id belongs to one payment", name.Name, owner)
 	}
 	if p.Succeeded && found {
 		return false, unpaid(order)
@@ -55,11 +55,11 @@ func (k *known) judge(p *Past) (there bool, wrong *RefusalError) {
 func agrees(p *Past, o payment.Order) *RefusalError {
 	switch {
 	case o.UserID != p.User:
-		return refuse("user_id", "order %s is of another user: a line must have its user", o.ID)
+		return refuse("user_id", "order %s belongs to another user: the line must have the order's user", o.ID)
 	case o.Money.Currency != p.Money.Currency:
-		return refuse("currency", "order %s is in %s: a line must have its currency", o.ID, o.Money.Currency)
+		return refuse("currency", "order %s is in %s: the line must have the order's currency", o.ID, o.Money.Currency)
 	case o.Money.Minor != p.Money.Minor:
-		return refuse("amount", "order %s is for %d: a line must have its amount, and what was taken as amount_captured", o.ID, o.Money.Minor)
+		return refuse("amount", "order %s is for %d: the line must have this amount, and the captured amount as amount_captured", o.ID, o.Money.Minor)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func again(p *Past, o payment.Order) (there bool, wrong *RefusalError) {
 			same = a.RequestHash == p.Hash()
 		}
 		if !same {
-			return false, refuse("client_request_id", "%s names attempt %s, which says something else: what was imported stays as it is", p.Request, a.ID)
+			return false, refuse("client_request_id", "%s belongs to attempt %s, which has other values: the imported payment does not change", p.Request, a.ID)
 		}
 		return true, nil
 	}
@@ -93,14 +93,14 @@ func unpaid(o payment.Order) *RefusalError {
 		return refuse("status", "order %s is paid by late money of attempt %s: an order is paid once", o.ID, late.Attempt.ID)
 	}
 	if busy, ok := errors.AsType[*payment.InProgressError](err); ok {
-		wrong := refuse("status", "order %s has attempt %s, which is not over: an order is paid once", o.ID, busy.Attempt.ID)
+		wrong := refuse("status", "order %s has the unfinished attempt %s: an order is paid once", o.ID, busy.Attempt.ID)
 		wrong.Later = true
 		return wrong
 	}
 	if live := o.Live(); live != nil {
 		return refuse("status", "order %s is paid by attempt %s: an order is paid once", o.ID, live.ID)
 	}
-	return refuse("status", "%v: order %s takes no payment, put it under an order of its own", err, o.ID)
+	return refuse("status", "%v: order %s accepts no payment; give the payment an order of its own", err, o.ID)
 }
 
 // add adds an attempt to its order, for the lines that follow.

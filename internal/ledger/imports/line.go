@@ -123,7 +123,7 @@ func twice(line []byte) *RefusalError {
 		}
 		name, _ := token.(string)
 		if slices.ContainsFunc(seen, func(other string) bool { return strings.EqualFold(other, name) }) {
-			return refuse("", "has a member twice, %q: leave one of them", name)
+			return refuse("", "has the member %q twice; remove one of them", name)
 		}
 		seen = append(seen, name)
 		err = d.Decode(new(json.RawMessage))
@@ -151,7 +151,7 @@ func decode(line []byte) (w wire, wrong *RefusalError) {
 		return w, refuse(of.Field, "must be of type %s, not %s", of.Type, of.Value)
 	}
 	if of, ok := errors.AsType[*time.ParseError](err); ok {
-		return w, refuse("created_at, finalized_at", "must be times as in RFC 3339, 2024-05-06T07:08:09Z, not %s", of.Value)
+		return w, refuse("created_at, finalized_at", "must be an RFC 3339 time such as 2024-05-06T07:08:09Z, not %s", of.Value)
 	}
 	return w, refuse("", "must be a JSON object of the known members: %v", err)
 }
@@ -167,7 +167,7 @@ func names(w *wire, p *Past) *RefusalError {
 		return refuse("user_id", "%v", err)
 	}
 	if w.ProviderPaymentID == "" {
-		return refuse("provider_payment_id", "is required: by it the provider's webhooks find the payment")
+		return refuse("provider_payment_id", "is required: the provider's webhooks find the payment by this id")
 	}
 	if !payment.Nameable(w.ProviderPaymentID) {
 		return refuse("provider_payment_id", "must be at most %d bytes of UTF-8 without NUL", payment.MaxStorableName)
@@ -200,7 +200,7 @@ func request(w *wire, p *Past) *RefusalError {
 
 func money(w *wire, p *Past) *RefusalError {
 	if w.Status != "succeeded" && w.Status != "failed" {
-		return refuse("status", "must be succeeded or failed: what is pending is no payment of the past")
+		return refuse("status", "must be succeeded or failed; a pending payment can't be imported")
 	}
 	if w.Amount < 1 || w.Amount > payment.MaxAmount {
 		return refuse("amount", "must be 1 to %d minor units: 19.99 EUR is 1999", payment.MaxAmount)
@@ -221,13 +221,13 @@ func money(w *wire, p *Past) *RefusalError {
 		p.AmountCaptured = *w.AmountCaptured
 	}
 	if p.AmountCaptured < 1 || p.AmountCaptured > w.Amount {
-		return refuse("amount_captured", "must be 1 to the amount, %d, of a payment that succeeded", w.Amount)
+		return refuse("amount_captured", "must be from 1 to the amount, %d, for a payment that succeeded", w.Amount)
 	}
 	if w.AmountRefunded != nil {
 		p.AmountRefunded = *w.AmountRefunded
 	}
 	if p.AmountRefunded < 0 || p.AmountRefunded > p.AmountCaptured {
-		return refuse("amount_refunded", "must be 0 to what was captured, %d", p.AmountCaptured)
+		return refuse("amount_refunded", "must be from 0 to the captured amount, %d", p.AmountCaptured)
 	}
 	return nil
 }

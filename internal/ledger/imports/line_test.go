@@ -117,8 +117,8 @@ func TestRun_otherCell(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, imports.Count{Lines: 2, Refused: 2}, count)
 	require.Equal(t, []string{
-		"line 1: order_id: order A-1 is of cell 1, and this import is of cell 2: import the line by an account of cell 1",
-		"line 2: order_id: order A-1 is of cell 1, and this import is of cell 2: import the line by an account of cell 1",
+		"line 1: order_id: order A-1 is in cell 1, and this import is for cell 2: import the line with an account of cell 1",
+		"line 2: order_id: order A-1 is in cell 1, and this import is for cell 2: import the line with an account of cell 1",
 	}, refused)
 }
 

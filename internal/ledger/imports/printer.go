@@ -39,6 +39,6 @@ func (p *Printer) Progress(n Count) {
 func (p *Printer) Sum(n Count) { _, _ = fmt.Fprintln(p.out, p.sum(n)) }
 
 func (p *Printer) sum(n Count) string {
-	made := map[bool]string{false: "made", true: "would be made"}[p.dry]
-	return fmt.Sprintf("%d lines: %d %s, %d there already, %d refused", n.Lines, n.Made, made, n.There, n.Refused)
+	made := map[bool]string{false: "imported", true: "would be imported"}[p.dry]
+	return fmt.Sprintf("%d lines: %d %s, %d already imported, %d refused", n.Lines, n.Made, made, n.There, n.Refused)
 }

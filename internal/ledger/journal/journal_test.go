@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"strconv"
@@ -270,7 +271,7 @@ func TestParseMonth(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{
-		"2026-10": "", "2026-11": "", "1999-12": "", "2026-13": "write the year and the month, as 2026-10", "2026-1": "is not a month", "October": "is not a month", "": "is not a month",
+		"2026-10": "", "2026-11": "", "1999-12": "", "2026-13": "write the year and the month, such as 2026-10", "2026-1": "is not a month", "October": "is not a month", "": "is not a month",
 		"2026-10-01": "is not a month", "2026-12": "has not begun: the latest is 2026-11", "0001-01": "is not a month",
 	} {
 		m, err := journal.ParseMonth(text, now)
@@ -286,6 +287,35 @@ func TestParseMonth(t *testing.T) {
 }
 
 // TestASumAddsUp: what was captured less all that was taken is the net, apart from what is not booked.
+// daySums is a store that has only sums, by the beginning of a day.
+type daySums struct {
+	journal.Store
+
+	at map[string][]journal.Sum
+}
+
+func (s daySums) Sums(_ context.Context, day time.Time) ([]journal.Sum, error) {
+	return s.at[day.UTC().Format(time.RFC3339)], nil
+}
+
+// A day begins at a midnight of its own time zone, has all stores, and is summed up by currency.
+func TestDay(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	require.NoError(t, err)
+	const begins = "2026-11-27T23:00:00Z"
+	c := journal.Closing{Stores: []journal.Store{
+		daySums{at: map[string][]journal.Sum{begins: {{Account: "b", Currency: "EUR", Captured: 5, Net: 4}, {Account: "a", Currency: "EUR", Captured: 7}}}},
+		daySums{at: map[string][]journal.Sum{begins: {{Account: "a", Currency: "EUR", Refunded: 2}, {Account: "a", Currency: "JPY", Captured: 9}}, "2026-11-28T00:00:00Z": {{Account: "c"}}}},
+	}}
+	day, err := c.Day(t.Context(), time.Date(2026, 11, 28, 0, 0, 0, 0, zone))
+	require.NoError(t, err)
+	require.Equal(t, []journal.Sum{
+		{Account: "a", Currency: "EUR", Captured: 7, Refunded: 2}, {Account: "a", Currency: "JPY", Captured: 9}, {Account: "b", Currency: "EUR", Captured: 5, Net: 4},
+	}, day)
+	require.Equal(t, []journal.Sum{{Currency: "EUR", Captured: 12, Refunded: 2, Net: 4}, {Currency: "JPY", Captured: 9}}, journal.Totals(day))
+}
+
 func TestASumAddsUp(t *testing.T) {
 	t.Parallel()
 	s := journal.Moved("a", payment.MovementCapture, payment.Money{Minor: 1000, Currency: "EUR"})

@@ -25,7 +25,7 @@ func ParseMonth(text string, now time.Time) (Month, error) {
 	from, err := time.Parse(layout, text)
 	switch {
 	case err != nil || from.Year() < earliest:
-		return Month{}, &MonthError{text, "is not a month: write the year and the month, as " + MonthOf(now).Previous().String()}
+		return Month{}, &MonthError{text, "is not a month: write the year and the month, such as " + MonthOf(now).Previous().String()}
 	case from.After(now):
 		return Month{}, &MonthError{text, "has not begun: the latest is " + MonthOf(now).String()}
 	}

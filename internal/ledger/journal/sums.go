@@ -101,21 +101,14 @@ type Closing struct{ Stores []Store }
 // Close sums a month up. It reads day by day, so that no statement reads a whole month.
 func (c Closing) Close(ctx context.Context, m Month) (Close, error) {
 	out := Close{Month: m}
-	type key struct {
-		account  string
-		currency payment.Currency
-	}
-	sums := map[key]Sum{}
+	sums := ledger{}
 	for _, store := range c.Stores {
 		for _, day := range m.Days() {
 			of, err := store.Sums(ctx, day)
 			if err != nil {
 				return Close{}, err
 			}
-			for _, s := range of {
-				k := key{s.Account, s.Currency}
-				sums[k] = sums[k].Plus(s)
-			}
+			sums.add(of)
 			payouts, err := store.Payouts(ctx, "", day)
 			if err != nil {
 				return Close{}, err
@@ -127,11 +120,54 @@ func (c Closing) Close(ctx context.Context, m Month) (Close, error) {
 	if out.Entries, out.More, err = c.entries(ctx, Query{From: m.From(), To: m.To()}); err != nil {
 		return Close{}, err
 	}
-	out.Sums = slices.SortedFunc(maps.Values(sums), func(a, b Sum) int {
-		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Currency, b.Currency))
-	})
+	out.Sums = sums.list()
 	slices.SortStableFunc(out.Payouts, func(a, b Payout) int { return a.Day.Compare(b.Day) })
 	return out, nil
+}
+
+// Day sums a day up by account and currency. It begins at a midnight, in that time's zone.
+func (c Closing) Day(ctx context.Context, day time.Time) ([]Sum, error) {
+	sums := ledger{}
+	for _, store := range c.Stores {
+		of, err := store.Sums(ctx, day)
+		if err != nil {
+			return nil, err
+		}
+		sums.add(of)
+	}
+	return sums.list(), nil
+}
+
+// Totals sums up the accounts by currency.
+func Totals(list []Sum) []Sum {
+	all := ledger{}
+	for _, s := range list {
+		s.Account = ""
+		all.add([]Sum{s})
+	}
+	return all.list()
+}
+
+// ledger has a sum for each account and currency.
+type ledger map[sumKey]Sum
+
+type sumKey struct {
+	account  string
+	currency payment.Currency
+}
+
+func (l ledger) add(list []Sum) {
+	for _, s := range list {
+		k := sumKey{s.Account, s.Currency}
+		l[k] = l[k].Plus(s)
+	}
+}
+
+// list returns the sums by account and currency.
+func (l ledger) list() []Sum {
+	return slices.SortedFunc(maps.Values(l), func(a, b Sum) int {
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Currency, b.Currency))
+	})
 }
 
 // EntriesOf reads the first entries of a payout that belong to no recorded payment, oldest first, and reports whether there are others.

@@ -77,7 +77,7 @@ func (w *Writer) Close() error {
 
 // head declares what hledger checks strictly. An error of the output stays in the buffer, and Close returns it.
 func (w *Writer) head() {
-	_, _ = w.out.WriteString("; Written by paylatch. Days are days of UTC.\ndecimal-mark .\n")
+	_, _ = w.out.WriteString("; Written by paylatch. Days are in UTC.\ndecimal-mark .\n")
 	for _, tag := range []string{"order", "attempt", "payment", "entry", "payout"} {
 		_, _ = w.out.WriteString("tag " + tag + "\n")
 	}

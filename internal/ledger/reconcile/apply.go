@@ -87,7 +87,7 @@ func (j *job) one(ctx context.Context, id payment.AttemptID) (payment.Attempt, e
 // reversal of an unrecorded refund only counts: a refund that is named after its reversal would be a failed refund.
 func (j *job) report(a *payment.Attempt, e gateway.Entry) payment.Report {
 	r := e.Report(payment.Cause{Kind: payment.CauseCheck, ID: "books " + e.ID})
-	r.BrowserMark = j.Accounts.Get(j.Account).BooksBrowserMarked && marked(e) && !slices.ContainsFunc(e.Names(), a.Knows)
+	r.BrowserMark = j.Accounts.Get(j.Account).BooksMarks == gateway.MarksByBrowser && marked(e) && !slices.ContainsFunc(e.Names(), a.Knows)
 	if undoesUnknown(a, e) {
 		r.Refund, r.Event, r.Movements = nil, fsm.EventMoney, []payment.MovementReport{e.Movement}
 	}
@@ -116,15 +116,15 @@ func contradiction(a *payment.Attempt, e gateway.Entry, how standing) payment.Di
 	switch {
 	case how == other && known.Money.Currency != m.Money.Currency:
 		d := about(a, payment.CurrencyMismatch, e)
-		d.Text = fmt.Sprintf("The provider's books have %s as the %s %s, which is recorded as %s. Compare with its dashboard.", m.Money, m.Kind, named, known.Money)
+		d.Text = fmt.Sprintf("The provider's books have %s as the %s %s; paylatch has %s. Compare the amounts with the provider's dashboard.", m.Money, m.Kind, named, known.Money)
 		return d
 	case how == other:
 		d := about(a, payment.AmountMismatch, e)
-		d.Text = fmt.Sprintf("The provider's books have %s as the %s %s, which is recorded as %s. Compare with its dashboard.", m.Money, m.Kind, named, known.Money)
+		d.Text = fmt.Sprintf("The provider's books have %s as the %s %s; paylatch has %s. Compare the amounts with the provider's dashboard.", m.Money, m.Kind, named, known.Money)
 		return d
 	}
 	d := about(a, payment.NeedsReview, e)
-	d.Text = fmt.Sprintf("The provider's books have a %s of %s for this payment (%s) that could not be recorded here. Compare with its dashboard.", m.Kind, m.Money, e.ID)
+	d.Text = fmt.Sprintf("The provider's books have a %s of %s for this payment (%s) that paylatch could not record. Compare the payment with the provider's dashboard.", m.Kind, m.Money, e.ID)
 	return d
 }
 

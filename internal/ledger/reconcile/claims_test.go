@@ -32,7 +32,10 @@ func claims(t *testing.T) {
 			t.Parallel()
 			r, live := newEnv(t), true
 			of := r.Accounts.Get(reconcileAccount)
-			of.BooksBrowserMarked, of.Live, of.Payees = tt.browser, &live, []string{"us"}
+			of.Live, of.Payees = &live, []string{"us"}
+			if tt.browser {
+				of.BooksMarks = gateway.MarksByBrowser
+			}
 			r.Accounts.Replace(map[string]gateway.Account{reconcileAccount: of})
 			r.bank.contains, r.bank.next = true, gateway.Outcome{Event: fsm.EventActionRequired}
 			a := r.pay(t, "A-1")

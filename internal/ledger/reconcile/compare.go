@@ -52,6 +52,11 @@ func (j *job) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	for i, e := range found {
+		if attempts[of[e.ID]].Capture != payment.CaptureSeveral {
+			found[i].Movement = e.Movement.AsTotal()
+		}
+	}
 	if err := j.settle(ctx, found, of, attempts); err != nil {
 		return err
 	}

@@ -126,5 +126,5 @@ func TestPrinter(t *testing.T) {
 	require.NoError(t, json.Unmarshal(out.Bytes(), &printed))
 	require.Equal(t, 2, printed.Counts["looked_up"])
 	require.Equal(t, "pay_\x1b[2J", printed.Discrepancies[0]["about_id"])
-	require.Contains(t, printed.Discrepancies[0]["text"], "not recorded here")
+	require.Contains(t, printed.Discrepancies[0]["text"], "paylatch does not have")
 }

@@ -37,7 +37,7 @@ type Hold struct {
 func (r *Reconciler) RunHeld(ctx context.Context, h Hold, found func(payment.Discrepancy)) (uuid.UUID, bool, error) {
 	account := r.Accounts.Get(h.Account)
 	span, complete := gateway.Span{From: h.Since, To: h.Until}, h.Until.Add(account.BooksLag)
-	byHand := h.ByHand || account.BooksUnmarked
+	byHand := h.ByHand || account.BooksMarks == gateway.MarksNone
 	if byHand {
 		complete = h.Until.AddDate(1000, 0, 0)
 	}
@@ -69,7 +69,7 @@ func (r *Reconciler) RunHeld(ctx context.Context, h Hold, found func(payment.Dis
 }
 
 // ErrReason is returned by Compared without a reason.
-var ErrReason = errors.New("a reason is needed: how the account was compared, and what came of it")
+var ErrReason = errors.New("a reason is required: how the account was compared, and with which result")
 
 // Compared writes that a person has compared a span by hand, where nothing can be read. An account that is held for something in that
 // span is released.

@@ -80,7 +80,7 @@ func (p *Printer) Sum(n Count) error {
 func (n Count) String() string {
 	parts := []string{fmt.Sprintf("%d entries: %d agreed, %d after a lookup, %d applied, %d to review, %d foreign", n.Entries, n.Agreed, n.LookedUp, n.Applied, n.Review, n.Foreign)}
 	if n.Recalled > 0 {
-		parts = append(parts, fmt.Sprintf("%d forgotten payments made again", n.Recalled))
+		parts = append(parts, fmt.Sprintf("%d forgotten payments recorded again", n.Recalled))
 	}
 	if n.Outside > 0 {
 		parts = append(parts, fmt.Sprintf("%d outside of the span", n.Outside))

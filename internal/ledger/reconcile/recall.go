@@ -36,7 +36,7 @@ func (j *job) recall(ctx context.Context) error {
 			continue
 		}
 		if !whole {
-			j.later = fmt.Errorf("%w: of %s the books have no order, or another amount than its order's", errLater, name)
+			j.later = fmt.Errorf("%w: the books have no order for %s, or another amount than its order", errLater, name)
 			continue
 		}
 		err := j.Recall(ctx, past)
@@ -50,7 +50,7 @@ func (j *job) recall(ctx context.Context) error {
 		case errors.Is(err, payment.ErrUnavailable), ctx.Err() != nil:
 			return fmt.Errorf("make the forgotten payment %s again: %w", name, err)
 		default: // a payment that the storage rejects must not keep others from being compared
-			u.why = "the storage does not take it as it is"
+			u.why = "the database refuses it"
 			if errors.As(err, &refused) {
 				u.why = refused.Text
 			}

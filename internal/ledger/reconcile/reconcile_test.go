@@ -339,7 +339,7 @@ func unanswered(t *testing.T) {
 	r.bank.fails[one.ProviderPaymentID], r.bank.fails[two.ProviderPaymentID] = errDown, gateway.ErrInconclusive
 	require.ErrorIs(t, r.tryReconcile(t), reconcile.ErrUnanswered)
 	require.Equal(t, reconcile.Count{Missing: 2, Unasked: 1, Unanswered: 1}, r.count)
-	require.Equal(t, []string{"1 payments could not be looked up: run it again later"}, rows(t, r, "SELECT failure FROM reconciliations WHERE finished_at IS NULL"))
+	require.Equal(t, []string{"1 some payments could not be looked up: run the command again later"}, rows(t, r, "SELECT failure FROM reconciliations WHERE finished_at IS NULL"))
 	require.Empty(t, r.open(t))
 }
 

@@ -46,7 +46,7 @@ func TestForgottenPaymentIsMadeAgain(t *testing.T) {
 		require.EqualValues(t, price, a.Captured)
 		require.EqualValues(t, 500, a.Refunded)
 		require.Equal(t, payment.OriginImported, a.Origin)
-		require.Equal(t, []string{"unknown_here  pay_A-1"}, r.open(t), "the shop may not have had its events")
+		require.Equal(t, []string{"unknown_here  pay_A-1"}, r.open(t), "the shop may have missed its events")
 	}
 	require.Equal(t, reconcile.Count{Entries: 2, Agreed: 2}, r.count)
 	_, err := r.press(t, "A-1")
@@ -69,7 +69,7 @@ func TestForgottenOrderIsNotPaidTwice(t *testing.T) {
 	require.Equal(t, fsm.Succeeded, r.attempt(t, id).State)
 	require.ErrorIs(t, r.order(t, "A-1"), payment.ErrOrderExists)
 	require.Equal(t, []string{"paylatch"}, rows(t, r, "SELECT user_id FROM orders"))
-	require.Contains(t, rows(t, r, "SELECT text FROM discrepancies")[0], "as nobody's")
+	require.Contains(t, rows(t, r, "SELECT text FROM discrepancies")[0], "the order without a customer")
 }
 
 func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
@@ -82,7 +82,7 @@ func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 		held bool
 		text string
 	}{
-		"its order is being paid":  {under: fsm.EventProcessing, held: true, text: "which is not over"},
+		"its order is being paid":  {under: fsm.EventProcessing, held: true, text: "unfinished attempt"},
 		"its order was paid again": {under: fsm.EventSucceeded, text: "is paid by attempt"},
 		"an order id of no order": {held: true, change: func(all []gateway.Entry) {
 			all[0].Order = payment.OrderID(strings.Repeat("o", 200))
@@ -90,11 +90,11 @@ func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 		}, text: "can't be recorded again"},
 		"two currencies": {held: true, change: func(all []gateway.Entry) {
 			all[0].Movement.Kind, all[0].Movement.Money.Currency = payment.MovementCapture, "CHF"
-		}, text: "Look it up"},
-		"no mark of ours":           {change: func(all []gateway.Entry) { all[0].References, all[1].References = nil, nil }, text: "Look it up"},
-		"more than the order":       {held: true, change: func(all []gateway.Entry) { all[1].Movement.Money.Minor++ }, text: "Look it up"},
-		"another currency":          {held: true, change: func(all []gateway.Entry) { all[1].Movement.Money.Currency = "CHF" }, text: "Look it up"},
-		"only its refund is listed": {change: func(all []gateway.Entry) { all[1] = all[0] }, text: "Look it up"},
+		}, text: "Look up the payment"},
+		"no mark of ours":           {change: func(all []gateway.Entry) { all[0].References, all[1].References = nil, nil }, text: "Look up the payment"},
+		"more than the order":       {held: true, change: func(all []gateway.Entry) { all[1].Movement.Money.Minor++ }, text: "Look up the payment"},
+		"another currency":          {held: true, change: func(all []gateway.Entry) { all[1].Movement.Money.Currency = "CHF" }, text: "Look up the payment"},
+		"only its refund is listed": {change: func(all []gateway.Entry) { all[1] = all[0] }, text: "Look up the payment"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -269,7 +269,7 @@ func TestRunHeld(t *testing.T) {
 		t.Parallel()
 		r := newEnv(t)
 		unmarked := r.Accounts.Get(reconcileAccount)
-		unmarked.BooksUnmarked = true
+		unmarked.BooksMarks = gateway.MarksNone
 		r.Accounts.Replace(map[string]gateway.Account{reconcileAccount: unmarked})
 		_, r.bank.books = forgotten()
 		for i := range r.bank.books {

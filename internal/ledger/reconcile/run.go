@@ -23,14 +23,14 @@ const (
 
 var (
 	// ErrNoBooks is returned for an account with books that can't be read, without a file.
-	ErrNoBooks = errors.New("the provider's books can't be read by a call")
+	ErrNoBooks = errors.New("paylatch can't read the provider's books by its API")
 	// ErrNoStatement is returned for a file of an account of a kind that has no form of files.
-	ErrNoStatement = errors.New("files of this kind of account can't be read")
+	ErrNoStatement = errors.New("paylatch can't read files of this kind of account")
 	// ErrUnapplied is returned when entries could not be applied, with the first error of one. All others are.
 	ErrUnapplied = errors.New("entries could not be applied")
-	errOutside   = errors.New("the file has nothing of the span: it is of another time, or of another account")
+	errOutside   = errors.New("the file has no entry in the period: it is from another time or another account")
 	// ErrUnanswered is returned when payments could not be looked up. The results until then are applied.
-	ErrUnanswered = errors.New("payments could not be looked up: run it again later")
+	ErrUnanswered = errors.New("some payments could not be looked up: run the command again later")
 )
 
 // Options configure a Reconciler.
@@ -151,7 +151,7 @@ func (r *Reconciler) source(q Request) (func(ctx context.Context, take func(gate
 	case account.Books == nil && account.Statement != nil:
 		return nil, fmt.Errorf("account %s: %w: download its statement and pass it with --file", q.Account, ErrNoBooks)
 	case account.Books == nil:
-		return nil, fmt.Errorf("account %s: %w, and no file of this kind of account can be: compare with its dashboard", q.Account, ErrNoBooks)
+		return nil, fmt.Errorf("account %s: %w, and it can't read files of this kind of account either: compare with the provider's dashboard", q.Account, ErrNoBooks)
 	}
 	wide := gateway.Span{From: q.Span.From.Add(-margin), To: q.Span.To.Add(margin)}
 	if complete := r.Now().Add(-account.BooksLag); wide.To.After(complete) && complete.After(wide.From) {

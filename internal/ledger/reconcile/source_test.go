@@ -54,9 +54,9 @@ func nothingToRead(t *testing.T) {
 		want error
 		text string
 	}{
-		"bookless": {nil, reconcile.ErrNoBooks, "compare with its dashboard"},
+		"bookless": {nil, reconcile.ErrNoBooks, "compare with the provider's dashboard"},
 		"filed":    {nil, reconcile.ErrNoBooks, "pass it with --file"},
-		"strict":   {strings.NewReader(""), reconcile.ErrNoStatement, "can't be read"},
+		"strict":   {strings.NewReader(""), reconcile.ErrNoStatement, "can't read files"},
 	} {
 		err := r.tryReconcile(t, func(q *reconcile.Request) { q.Account, q.File = name, tt.file })
 		require.ErrorIs(t, err, tt.want, name)

@@ -29,7 +29,7 @@ func ParseSpan(from, to string, now time.Time) (gateway.Span, error) {
 	return in, nil
 }
 
-var errTime = errors.New("must be a date, as 2026-11-01, or a time, as 2026-11-01T08:00:00Z")
+var errTime = errors.New("must be a date such as 2026-11-01, or a time such as 2026-11-01T08:00:00Z")
 
 func parseTime(text string) (time.Time, error) {
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {

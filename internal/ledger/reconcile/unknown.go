@@ -94,7 +94,7 @@ func unknownHere(account, name string, u *unknown) payment.Discrepancy {
 	e := slices.MinFunc(u.entries, asHappened)
 	d := payment.Discrepancy{
 		Kind: payment.UnknownHere, Event: payment.EventKey{Account: account}, AboutID: payment.StorableName(name), OrderID: e.Order,
-		Text: fmt.Sprintf("The provider's books have %s of the payment %s, which was not recorded here", e.Movement.Kind, payment.StorableName(name)),
+		Text: fmt.Sprintf("The provider's books have %s of the payment %s, which paylatch did not have", e.Movement.Kind, payment.StorableName(name)),
 	}
 	if e.Movement.Money.Currency != "" {
 		d.Money = &e.Movement.Money
@@ -104,14 +104,14 @@ func unknownHere(account, name string, u *unknown) payment.Discrepancy {
 	}
 	switch {
 	case u.recalled && u.order == nil:
-		d.Text += ", which was not recorded either. Both are recorded again, the order as nobody's, so that it can't be paid twice: " +
-			"find out whose it is, and whether its goods were delivered."
+		d.Text += ", which paylatch did not have either. paylatch has recorded both again, the order without a customer, so that the order " +
+			"can't be paid twice. Find out who the customer is, and whether the goods were delivered."
 	case u.recalled:
-		d.Text += ". The restored database had forgotten it; it is recorded again. The shop may not have had its events: see that the goods are delivered, and accept this."
+		d.Text += ". The restored database had lost the payment, and paylatch has recorded it again. The shop may have missed its events: make sure that the goods are delivered, and accept this case."
 	case u.why != "":
-		d.Text += ". It can't be recorded again (" + u.why + "): look both up in the dashboard, and refund the one that is too many."
+		d.Text += ". It can't be recorded again (" + u.why + "): look up both payments in the dashboard, and refund one of them."
 	default:
-		d.Text += ". Look it up in its dashboard: if goods are owed for it, deliver them and accept this; else refund it there."
+		d.Text += ". Look up the payment in the provider's dashboard. If the customer should get goods for it, deliver them and accept this case; otherwise refund the payment there."
 	}
 	return d
 }
@@ -180,7 +180,7 @@ func (j *job) lookUpMissing(ctx context.Context, ids []payment.AttemptID) error 
 		return j.moved(ctx)
 	}
 	count.Review += len(silent)
-	if err := j.openLost(ctx, payment.NeedsReview, "The provider's books do not contain this payment, and its lookup fails. Compare with its dashboard.", silent); err != nil {
+	if err := j.openLost(ctx, payment.NeedsReview, "The provider's books do not contain this payment, and a lookup fails. Compare the payment with the provider's dashboard.", silent); err != nil {
 		return err
 	}
 	return j.moved(ctx)

@@ -72,7 +72,7 @@ type world struct {
 	// planned is the payment whose charge is decided next, status is the status of the charge until then.
 	planned *made
 	status  string
-	// listed is how many events the sandbox has made, due the deliveries that are awaited.
+	// listed counts the events that the sandbox has made, due the webhooks that must arrive.
 	listed, due int
 
 	mu        sync.Mutex
@@ -220,7 +220,7 @@ func (w *world) wait(t *testing.T, by time.Duration) {
 	}, patience, 2*time.Millisecond, "webhooks that are not received")
 }
 
-// events reads which events are new.
+// events counts the sandbox's new events, and those of them whose webhooks must arrive.
 func (w *world) events(t *testing.T) {
 	t.Helper()
 	for {

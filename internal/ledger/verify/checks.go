@@ -84,7 +84,7 @@ func (e *examination) operations() {
 			continue
 		}
 		if slots[o.Slot()] {
-			e.differs("one_open_a_slot", "%s is open beside another one", o.Key())
+			e.differs("one_open_a_slot", "%s is open at the same time as another operation", o.Key())
 		}
 		slots[o.Slot()] = true
 		if o.NextAt == nil {
@@ -101,7 +101,7 @@ func (e *examination) operations() {
 		}
 	}
 	if !a.State.Final() && !watched {
-		e.differs("pending_is_watched", "the attempt is %s, and nothing will look at it", a.State)
+		e.differs("pending_is_watched", "the attempt is %s, and no check of it is scheduled", a.State)
 	}
 }
 
@@ -145,11 +145,11 @@ func (e *examination) money() {
 		e.differs("paid_holds_money", "paid, and nothing was captured")
 	}
 	if a.Refunded > a.Captured && !e.opened(payment.RefundExceeds, payment.RefundReversed, payment.PaymentReversed) {
-		e.differs("refunded_within_captured", "%d refunded of %d captured, and no discrepancy has it", a.Refunded, a.Captured)
+		e.differs("refunded_within_captured", "%d refunded of %d captured, and no discrepancy reports it", a.Refunded, a.Captured)
 	}
 	late := []payment.DiscrepancyKind{payment.LateSuccess, payment.DoubleSuccess, payment.PaidAfterCancel, payment.AmountMismatch, payment.CurrencyMismatch}
 	if !a.Succeeded() && a.HoldsMoney() && !e.opened(late...) && !e.openedAbout(payment.AboutSecondPayment) {
-		e.differs("money_is_seen", "%d held although the attempt is %s, and no discrepancy has it", a.Held(), a.State)
+		e.differs("money_is_seen", "%d held although the attempt is %s, and no discrepancy reports it", a.Held(), a.State)
 	}
 	if a.Failed() && a.HoldsMoney() && !e.Accepted && !e.lookedAt() {
 		e.differs("money_is_looked_at", "%d held although the attempt is %s, and neither a discrepancy nor a refund is open for it", a.Held(), a.State)
@@ -189,7 +189,7 @@ func (e *examination) events() {
 // event checks that the content of an applied event is still recorded.
 func (e *examination) event(s payment.StoredEvent) {
 	if s.Unreadable != nil {
-		e.differs("event_is_readable", "what is stored of event %s can't be read: %v", s.Event.ID, s.Unreadable)
+		e.differs("event_is_readable", "the stored event %s can't be read: %v", s.Event.ID, s.Unreadable)
 		return
 	}
 	if s.Verdict == fsm.Conflict && len(e.Discrepancies) == 0 {
@@ -266,7 +266,7 @@ func (e *examination) amounts() {
 		for _, id := range []string{r.ProviderRefundID, r.ID.String()} {
 			m, paid := e.Attempt.Movement(payment.MovementRefund, id)
 			if paid && id != "" && r.State == fsm.RefundSucceeded && m.Money != r.Money && !e.opened(payment.AmountMismatch, payment.CurrencyMismatch) {
-				e.differs("refund_amount", "refund %s is of %s, its movement of %s, and no discrepancy has it", r.ID, r.Money, m.Money)
+				e.differs("refund_amount", "refund %s is for %s, its movement for %s, and no discrepancy reports it", r.ID, r.Money, m.Money)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func (e *examination) disputes() {
 		}
 		seen := e.opened(payment.Disputed, payment.PaymentReversed, payment.CurrencyMismatch)
 		if !d.State.Closed() && !seen {
-			e.differs("dispute_is_seen", "dispute %s is %s, and no discrepancy has it", d.ID, d.State)
+			e.differs("dispute_is_seen", "dispute %s is %s, and no discrepancy reports it", d.ID, d.State)
 		}
 	}
 	for id := range told {
@@ -62,7 +62,7 @@ func (e *examination) standsAsTold(d payment.Dispute, told []payment.DisputeRepo
 	switch {
 	case want.Version == 0, d.StatusAt.After(want.StatusAt):
 	case d.StatusAt.Before(want.StatusAt):
-		e.differs("dispute_follows_reports", "dispute %s stands as at %s, and was reported at %s", d.ID, d.StatusAt, want.StatusAt)
+		e.differs("dispute_follows_reports", "dispute %s has the report time %s, but its last report is of %s", d.ID, d.StatusAt, want.StatusAt)
 	case d.State != want.State && !movedOn:
 		e.differs("dispute_follows_reports", "dispute %s is %s, and was reported %s", d.ID, d.State, want.State)
 	}
@@ -76,12 +76,12 @@ func (e *examination) rounds() {
 	}
 	for _, m := range e.Attempt.Movements {
 		if m.Dispute != "" && of[m.Dispute] == nil {
-			e.differs("dispute_moves_are_kept", "movement %d is of dispute %s, of which no report is kept", m.Number, m.Dispute)
+			e.differs("dispute_moves_are_kept", "movement %d belongs to dispute %s, which has no stored report", m.Number, m.Dispute)
 		}
 	}
 	for id, moves := range of {
 		if took, gave := e.Attempt.DisputeLacks(id, moves); took != 0 || gave != 0 {
-			e.differs("dispute_sums", "dispute %s took %d and returned %d beyond what is recorded", id, took, gave)
+			e.differs("dispute_sums", "dispute %s took %d and returned %d more than the recorded movements", id, took, gave)
 		}
 	}
 }

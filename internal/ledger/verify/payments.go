@@ -77,6 +77,6 @@ func (e *examination) paidTwice() {
 		return
 	}
 	if !e.openedAbout(payment.AboutSecondPayment) && !e.opened(payment.PaymentReversed, payment.RefundReversed) {
-		e.differs("second_payment_is_seen", "%d payments hold %d of %s together, and no discrepancy has it", len(a.Holders()), a.Captured, a.Money)
+		e.differs("second_payment_is_seen", "%d payments together hold %d of %s, and no discrepancy reports it", len(a.Holders()), a.Captured, a.Money)
 	}
 }

@@ -21,7 +21,7 @@ func (e *examination) replay() {
 			e.differs("versions_without_gaps", "version %d of the log follows %d", t.Version, i)
 		}
 		if t.From != a.State {
-			e.differs("log_is_unbroken", "version %d goes on from %s; the one before it ended in %s", t.Version, t.From, a.State)
+			e.differs("log_is_unbroken", "version %d starts from %s; the previous version ended in %s", t.Version, t.From, a.State)
 		}
 		if i > 0 {
 			e.step(t)
@@ -76,7 +76,7 @@ func (e *examination) compare(last payment.Transition) {
 		e.differs("times_follow_log", "the log lasts from %s to %s, the attempt from %s to %s", e.Log[0].At, last.At, row.CreatedAt, row.UpdatedAt)
 	}
 	if at := e.finalized(); row.State.Final() && (row.FinalizedAt == nil || !at.Equal(*row.FinalizedAt)) {
-		e.differs("times_follow_log", "the log has that it was final at %s, the attempt at %v", at, row.FinalizedAt)
+		e.differs("times_follow_log", "the log has the final time %s, the attempt has %v", at, row.FinalizedAt)
 	}
 	if row.Failed() && row.Failure == nil || row.Succeeded() && row.Failure != nil {
 		e.differs("failure_has_reason", "the attempt is %s, and its failure is %v", row.State, row.Failure)

@@ -15,7 +15,7 @@ import (
 // A Survey verifies all attempts of a database and its audit log, and prints the findings for a person or a program.
 
 var (
-	errDiffers = errors.New("what was written does not agree with its log")
+	errDiffers = errors.New("the stored data does not match its log")
 	errBroken  = errors.New("the audit log is broken at entry")
 )
 

@@ -70,7 +70,7 @@ func (r *keyRing) actor(ctx context.Context, text string) (authz.Actor, error) {
 	key, err := r.key(ctx, hash)
 	switch {
 	case errors.Is(err, authz.ErrKeyNotFound):
-		return authz.Actor{}, refuse("the API key is not known here: it was revoked, or belongs to another service")
+		return authz.Actor{}, refuse("the API key is unknown: it was revoked, or belongs to another service")
 	case err != nil:
 		return authz.Actor{}, err
 	case key.Expired(r.now()):

@@ -116,7 +116,7 @@ func New(o Options) (*Authenticator, error) {
 
 func (o Options) check() error {
 	if len(o.HS256) == 0 && len(o.Issuers) == 0 && o.APIKeys == nil {
-		return errors.New("no way to check tokens: neither a secret nor a JWKS address, nor API keys")
+		return errors.New("tokens can't be checked: configure a secret, a JWKS address or API keys")
 	}
 	for _, k := range o.HS256 {
 		if len(k.Secret) < minSecret {
@@ -153,7 +153,7 @@ func (a *Authenticator) Run(ctx context.Context) error {
 func (a *Authenticator) Authenticate(ctx context.Context, bearer, onBehalfOf string) (authz.Actor, error) {
 	switch {
 	case bearer == "":
-		return authz.Actor{}, refuse("there is no token")
+		return authz.Actor{}, refuse("the request has no token")
 	case len(bearer) > maxToken:
 		return authz.Actor{}, refuse("the token is too long")
 	}

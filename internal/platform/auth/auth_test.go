@@ -118,8 +118,8 @@ func TestRefusedClaims(t *testing.T) {
 		"roles is a text":   {jwt.MapClaims{"roles": "admin"}, auth.ErrUnauthenticated, "roles must be a list"},
 		"roles of numbers":  {jwt.MapClaims{"roles": []any{"admin", 1}}, auth.ErrUnauthenticated, "roles must be a list"},
 		"ROLES":             {jwt.MapClaims{"roles": nil, "ROLES": []string{"admin"}}, auth.ErrUnauthenticated, "roles must be a list"},
-		"empty roles":       {jwt.MapClaims{"roles": []string{}}, payment.ErrForbidden, "no role that is known"},
-		"unknown roles":     {jwt.MapClaims{"roles": []string{"root", "Admin"}}, payment.ErrForbidden, "no role that is known"},
+		"empty roles":       {jwt.MapClaims{"roles": []string{}}, payment.ErrForbidden, "no role that paylatch knows"},
+		"unknown roles":     {jwt.MapClaims{"roles": []string{"root", "Admin"}}, payment.ErrForbidden, "no role that paylatch knows"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

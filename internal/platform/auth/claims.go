@@ -79,7 +79,7 @@ func (a *Authenticator) issuerOf(t *jwt.Token) (issuer, error) {
 // publicMethods are the algorithms of the JWKS address.
 func publicMethods() []string { return []string{"RS256", "ES256", "EdDSA"} }
 
-var errCritical = errors.New("the token relies on an extension")
+var errCritical = errors.New("the token requires an extension (crit)")
 
 // allowed is the claims that a key allows its tokens.
 type allowed struct {
@@ -126,7 +126,7 @@ func (a *Authenticator) claimed(ctx context.Context, token string) (authz.Actor,
 		return authz.Actor{}, refuse(reason(err))
 	}
 	if !c.isAccess(parsed.Header) {
-		return authz.Actor{}, refuse("this is no access token, but an ID token or another that the issuer made for a client")
+		return authz.Actor{}, refuse("this is not an access token, but an ID token or another token for a client")
 	}
 	actor, err := c.actor(may.roles)
 	if err == nil {
@@ -151,7 +151,7 @@ func (a *Authenticator) staffLife(c *claims, actor authz.Actor) error {
 		begins = iat.Time
 	}
 	if exp, err := c.GetExpirationTime(); err == nil && exp != nil && exp.Sub(begins) > a.opts.StaffLife {
-		return refuse(fmt.Sprintf("a token of staff may last %s at the most", a.opts.StaffLife))
+		return refuse(fmt.Sprintf("a staff token may be valid for %s at most", a.opts.StaffLife))
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (c *claims) actor(allowed []payment.Role) (authz.Actor, error) {
 	}
 	roles = slices.DeleteFunc(roles, func(r payment.Role) bool { return !slices.Contains(allowed, r) })
 	if len(roles) == 0 {
-		return authz.Actor{}, forbid("the token has no role that is known here and that its key may give", authz.RoleError{Needed: allowed})
+		return authz.Actor{}, forbid("the token has no role that paylatch knows and that the token's key allows", authz.RoleError{Needed: allowed})
 	}
 	return authz.Actor{Subject: sub, Roles: roles}, nil
 }

@@ -29,7 +29,7 @@ func digest(key, text []byte) []byte {
 func Marks(c *config.Config) func(text string) ([][]byte, error) {
 	return func(text string) ([][]byte, error) {
 		if len(c.EncryptionKeys) == 0 && c.DatabaseURL != "" {
-			return nil, config.ValidationErrors{"encryption_keys: name those of the service: by them a second erasure finds the customer again"}
+			return nil, config.ValidationErrors{"encryption_keys: use the service's keys, so that a second erasure finds the same customer"}
 		}
 		ring, err := Keys(c)
 		if err != nil {

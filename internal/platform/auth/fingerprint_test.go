@@ -43,5 +43,5 @@ func TestMarks(t *testing.T) {
 	require.NotEqual(t, both[0], both[1])
 	require.NotEqual(t, one, of("bob", k1))
 	_, err := auth.Marks(&config.Config{DatabaseURL: "postgres://db"})("ann")
-	require.ErrorContains(t, err, "encryption_keys: name those of the service")
+	require.ErrorContains(t, err, "encryption_keys: use the service's keys")
 }

@@ -107,7 +107,7 @@ func (m Minter) Mint(sub string, roles []payment.Role, ttl time.Duration) (strin
 	}
 	staff := slices.Contains(roles, payment.RoleSupport) || slices.Contains(roles, payment.RoleAdmin)
 	if m.StaffLife > 0 && staff && ttl > m.StaffLife {
-		return "", fmt.Errorf("a token of staff may last %s at the most here", m.StaffLife)
+		return "", fmt.Errorf("a staff token may be valid for %s at most here", m.StaffLife)
 	}
 	key, err := m.key(roles)
 	if err != nil {
@@ -141,7 +141,7 @@ func (m Minter) key(roles []payment.Role) (HS256Key, error) {
 			return k, nil
 		}
 	}
-	return HS256Key{}, fmt.Errorf("there is no key whose tokens may have the roles %v", roles)
+	return HS256Key{}, fmt.Errorf("no configured key allows tokens with the roles %v", roles)
 }
 
 func check(sub string, roles []payment.Role, ttl time.Duration) error {
@@ -149,7 +149,7 @@ func check(sub string, roles []payment.Role, ttl time.Duration) error {
 	case len(roles) == 0:
 		return errors.New("a token needs at least one role")
 	case ttl < time.Second:
-		return errors.New("a token must last at least a second")
+		return errors.New("a token must be valid for at least a second")
 	}
 	for _, r := range roles {
 		if !isRole(r) {

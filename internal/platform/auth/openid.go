@@ -86,7 +86,7 @@ func (o *OpenID) Begin(ctx context.Context) (address string, p PendingSignIn, er
 // neither the role support nor admin, payment.ErrForbidden.
 func (o *OpenID) Finish(ctx context.Context, p PendingSignIn, state, code string) (authz.Actor, error) {
 	if p.State == "" || subtle.ConstantTimeCompare([]byte(p.State), []byte(state)) != 1 {
-		return authz.Actor{}, refuse("this browser did not begin the sign-in, or has ended it")
+		return authz.Actor{}, refuse("this browser did not start the sign-in, or has already finished it")
 	}
 	provider, client, err := o.discover(ctx)
 	if err != nil {
@@ -104,11 +104,11 @@ func (o *OpenID) Finish(ctx context.Context, p PendingSignIn, state, code string
 		return authz.Actor{}, refuse(verifyReason(err))
 	}
 	if subtle.ConstantTimeCompare([]byte(p.Nonce), []byte(token.Nonce)) != 1 {
-		return authz.Actor{}, refuse("the provider's answer belongs to another sign-in")
+		return authz.Actor{}, refuse("the provider's response belongs to another sign-in")
 	}
 	var claims map[string]any
 	if err := token.Claims(&claims); err != nil {
-		return authz.Actor{}, refuse("the claims of the provider's answer are malformed")
+		return authz.Actor{}, refuse("the claims in the provider's response are malformed")
 	}
 	return o.staff(claims)
 }
@@ -121,7 +121,7 @@ func (o *OpenID) discover(ctx context.Context) (*oidc.Provider, oauth2.Config, e
 		// The provider keeps the context's client for its keys, not the context.
 		p, err := oidc.NewProvider(oidc.ClientContext(ctx, o.opts.Client), o.opts.Issuer)
 		if err != nil {
-			return nil, oauth2.Config{}, fmt.Errorf("%w: the OpenID provider can't be discovered: %w", ErrUnavailable, err)
+			return nil, oauth2.Config{}, fmt.Errorf("%w: the OpenID provider's metadata can't be read: %w", ErrUnavailable, err)
 		}
 		o.provider = p
 	}
@@ -136,16 +136,16 @@ func (o *OpenID) discover(ctx context.Context) (*oidc.Provider, oauth2.Config, e
 func exchangeError(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) && refused.Response != nil && refused.Response.StatusCode < http.StatusInternalServerError {
-		return refuse("the provider does not take the code")
+		return refuse("the provider refuses the code")
 	}
 	return fmt.Errorf("%w: the OpenID provider gave no token", ErrUnavailable)
 }
 
 func verifyReason(err error) string {
 	if errors.As(err, new(*oidc.TokenExpiredError)) {
-		return "the provider's answer has expired"
+		return "the provider's response has expired"
 	}
-	return "the provider's answer is not proven to be meant for this service"
+	return "the provider's response is not proven to be for this service"
 }
 
 func (o *OpenID) staff(claims map[string]any) (authz.Actor, error) {

@@ -149,7 +149,7 @@ func TestMintByRing(t *testing.T) {
 	}
 	for _, roles := range [][]payment.Role{{payment.RoleCustomer}, {payment.RoleService, payment.RoleAdmin}} {
 		_, err := m.Mint("u1", roles, time.Minute)
-		require.ErrorContains(t, err, "no key whose tokens may have the roles")
+		require.ErrorContains(t, err, "no configured key allows tokens with the roles")
 		require.NotContains(t, err.Error(), string(secret))
 	}
 }

@@ -64,7 +64,7 @@ func (ks statusKeys) actor(token string, now time.Time) (authz.Actor, error) {
 		return authz.Actor{}, refuse("this is not a status token")
 	}
 	if !ks.verify(b[:bodyLength], b[bodyLength:]) {
-		return authz.Actor{}, refuse("the status token is not ours")
+		return authz.Actor{}, refuse("the status token was not made by this service")
 	}
 	if now.Unix() >= int64(binary.BigEndian.Uint64(b[idLength:bodyLength])) { //nolint:gosec // ours, and never negative
 		return authz.Actor{}, refuse("the status token has expired")

@@ -33,7 +33,7 @@ const kept = 4096
 func Refusals(c config.Log, w io.Writer, log zerolog.Logger) (refusals zerolog.Logger, closing func()) {
 	// The ring would close a file, and this one is the process's.
 	ring := diode.NewWriter(struct{ io.Writer }{w}, kept, 0, func(missed int) {
-		log.Warn().Int("lines", missed).Msg("the log was too slow for lines about refused requests; they were dropped")
+		log.Warn().Int("lines", missed).Msg("lines about refused requests were dropped, because the log was too slow")
 	})
 	return logger(c, ring), func() {
 		written := make(chan struct{})

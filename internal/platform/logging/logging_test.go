@@ -51,7 +51,7 @@ func TestRefusalsNeverWait(t *testing.T) {
 	n := full.lines()
 	require.Positive(t, n)
 	require.LessOrEqual(t, n, 4097)
-	require.Contains(t, dropped.String(), "they were dropped")
+	require.Contains(t, dropped.String(), "were dropped")
 }
 
 // TestRefusalsEnd: all that waits is written at the end, and a writer that takes nothing doesn't keep the process.

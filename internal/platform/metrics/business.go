@@ -21,7 +21,7 @@ func newBusiness() *business {
 	return &business{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "paylatch_attempts_total",
-			Help: "Attempts that ended, each counted by one process; failure_code is empty of those that succeeded.",
+			Help: "Attempts that ended, each counted by one process; failure_code is empty for attempts that succeeded.",
 		}, []string{"account", "status", "failure_code"}),
 		opened: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "paylatch_discrepancies_opened_total", Help: "Discrepancies that were opened, each counted by one process.",
@@ -52,7 +52,7 @@ func (m *Metrics) Breaker(account string, state func() float64) {
 	}
 	m.into.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "paylatch_provider_breaker_state", ConstLabels: prometheus.Labels{"account": account},
-		Help: "0 while calls to the provider are let through, 1 while one is let through to see, 2 while all are held back.",
+		Help: "0: calls to the provider pass; 1: one trial call passes; 2: all calls are throttled.",
 	}, func() float64 { return m.breaker(account)() }))
 }
 
@@ -82,7 +82,7 @@ type unknowns struct {
 
 func newUnknowns(found *cached[map[string]map[string]int64]) unknowns {
 	return unknowns{found, prometheus.NewDesc("paylatch_unknown_outcomes",
-		"Calls to a provider with an unknown outcome, by their age, each up to the next: minute, ten_minutes, hour, day, older.",
+		"Calls to a provider with an unknown outcome, by age: up to a minute (minute), then ten_minutes, hour, day, older.",
 		[]string{"account", "age"}, nil)}
 }
 
@@ -110,11 +110,11 @@ func newStorage(now func() time.Time) *storage {
 	return &storage{
 		now: now,
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "paylatch_commit_duration_seconds", Buckets: seconds(), Help: "How long commits took, with the writes that travelled with them.",
+			Name: "paylatch_commit_duration_seconds", Buckets: seconds(), Help: "How long commits took, with the writes that were sent with them.",
 		}),
 		batches: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "paylatch_batch_items", Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128},
-			Help: "How many pays, results of calls and webhooks shared a transaction.",
+			Help: "Pays, call results and webhooks in each shared transaction.",
 		}, []string{"what"}),
 	}
 }

@@ -26,7 +26,7 @@ func newDisputes(found *cached[map[string]Disputed]) disputes {
 		cache: found,
 		open:  prometheus.NewDesc("paylatch_disputes_open", "Disputes that the provider has not decided.", []string{"account"}, nil),
 		due: prometheus.NewDesc("paylatch_dispute_due_seconds",
-			"In how long the first dispute that waits for an answer must have one; below 0 for a week after that has passed.", []string{"account"}, nil),
+			"Seconds until the earliest deadline of the disputes that wait for a response; below 0 for a week after a missed deadline.", []string{"account"}, nil),
 	}
 }
 

@@ -34,7 +34,7 @@ func TestDisputesDue(t *testing.T) {
 	} {
 		now, broken = now.Add(step.later), step.fails
 		require.NoError(t, testutil.GatherAndCompare(m.Gatherer(), strings.NewReader(`
-# HELP paylatch_dispute_due_seconds In how long the first dispute that waits for an answer must have one; below 0 for a week after that has passed.
+# HELP paylatch_dispute_due_seconds Seconds until the earliest deadline of the disputes that wait for a response; below 0 for a week after a missed deadline.
 # TYPE paylatch_dispute_due_seconds gauge
 paylatch_dispute_due_seconds{account="bank"} `+step.want+`
 # HELP paylatch_disputes_open Disputes that the provider has not decided.

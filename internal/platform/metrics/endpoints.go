@@ -30,10 +30,10 @@ func newEndpoints(found *cached[map[string]Endpoint]) endpoints {
 	return endpoints{
 		cache:   found,
 		behind:  desc("behind_events", "Events, of any type, after the cursor of an endpoint."),
-		retries: desc("retries", "Events that wait to be delivered again, or for an earlier one of their subject."),
-		dead:    desc("dead_letters", "Events that were tried as often as the schedule says, and are given up."),
-		oldest:  desc("oldest_undelivered_seconds", "The age of the oldest event that is not delivered, and not given up."),
-		gone:    desc("gone", "1 after an endpoint answered 410: nothing is delivered to it."),
+		retries: desc("retries", "Events that wait for a retry, or for an earlier event of their subject."),
+		dead:    desc("dead_letters", "Events that were given up after the schedule's last try."),
+		oldest:  desc("oldest_undelivered_seconds", "The age of the oldest event that is neither delivered nor given up."),
+		gone:    desc("gone", "1 after an endpoint answered 410; paylatch sends it no events."),
 	}
 }
 

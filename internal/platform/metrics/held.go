@@ -10,7 +10,7 @@ type held struct {
 
 func newHeld(accounts func() []string) held {
 	return held{accounts, prometheus.NewDesc("paylatch_pays_held",
-		"1 while pays and refunds of the account wait for a reconciliation, because a restored database may have forgotten some.", []string{"account"}, nil)}
+		"1 while the account's pays and refunds wait for a reconciliation, because the restored database may have lost some.", []string{"account"}, nil)}
 }
 
 // Describe implements prometheus.Collector.

@@ -91,15 +91,15 @@ func New(o Options) *Metrics {
 		}, []string{"method", "route"}),
 		commands: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "paylatch_idempotency_requests_total",
-			Help: "Commands by what their key led to: created, reused, conflict, in_progress, takeover, quota.",
+			Help: "Commands by the result of their idempotency key: created, reused, conflict, in_progress, takeover, quota.",
 		}, []string{"operation", "result"}),
 		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "paylatch_idempotency_wait_seconds", Buckets: seconds(),
-			Help: "How long commands took that got another request's response, or waited for it in vain.",
+			Help: "Duration of commands that got another request's response, or waited for it in vain.",
 		}),
 		processing: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "paylatch_idempotency_processing_seconds", Buckets: seconds(),
-			Help: "How long commands took that were executed or taken over, by operation.",
+			Help: "Duration of commands that were executed or taken over, by operation.",
 		}, []string{"operation"}),
 		purged: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "paylatch_idempotency_purged_total", Help: "Expired idempotency keys deleted.",
@@ -154,7 +154,7 @@ func (o Options) collected() (all []prometheus.Collector) {
 	}
 	if o.Parked != nil {
 		all = append(all, number(prometheus.GaugeOpts{
-			Name: "paylatch_events_parked", Help: "Webhook events that wait for what they are about.",
+			Name: "paylatch_events_parked", Help: "Webhook events that wait for their payment or refund.",
 		}, &cached[int64]{read: o.Parked, now: o.Now}))
 	}
 	if o.Endpoints != nil {
@@ -180,7 +180,7 @@ func (o Options) collected() (all []prometheus.Collector) {
 	}
 	if o.NotesLost != nil {
 		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "paylatch_notes_lost_total", Help: "Presses and provider calls that the timeline of a payment will lack.",
+			Name: "paylatch_notes_lost_total", Help: "Requests and provider calls that are missing from payments' timelines.",
 		}, func() float64 { return float64(o.NotesLost()) }))
 	}
 	if o.Stream != nil {

@@ -179,7 +179,7 @@ func TestWhatIsCounted(t *testing.T) {
 	m.Purged(3)
 	m.Purged(0)
 	require.NoError(t, testutil.GatherAndCompare(m.Gatherer(), strings.NewReader(`
-# HELP paylatch_idempotency_requests_total Commands by what their key led to: created, reused, conflict, in_progress, takeover, quota.
+# HELP paylatch_idempotency_requests_total Commands by the result of their idempotency key: created, reused, conflict, in_progress, takeover, quota.
 # TYPE paylatch_idempotency_requests_total counter
 paylatch_idempotency_requests_total{operation="pay",result="conflict"} 1
 paylatch_idempotency_requests_total{operation="pay",result="created"} 1
@@ -261,10 +261,10 @@ func TestReloaded(t *testing.T) {
 	m.Reloaded(true, time.UnixMilli(1_700_000_000_500))
 	m.Reloaded(false, time.UnixMilli(1_800_000_000_000))
 	require.NoError(t, testutil.GatherAndCompare(m.Gatherer(), strings.NewReader(`
-# HELP paylatch_config_last_reload_success_timestamp_seconds When the configuration was last taken, at the start or at a SIGHUP; Unix time.
+# HELP paylatch_config_last_reload_success_timestamp_seconds Unix time of the last successful load of the configuration, at the start or at a SIGHUP.
 # TYPE paylatch_config_last_reload_success_timestamp_seconds gauge
 paylatch_config_last_reload_success_timestamp_seconds 1.7000000005e+09
-# HELP paylatch_config_last_reload_successful 1 if the configuration was taken when it was last read, 0 if it had mistakes.
+# HELP paylatch_config_last_reload_successful 1 if the last reload of the configuration succeeded, 0 if the configuration had errors.
 # TYPE paylatch_config_last_reload_successful gauge
 paylatch_config_last_reload_successful 0
 `), "paylatch_config_last_reload_success_timestamp_seconds", "paylatch_config_last_reload_successful"))

@@ -14,7 +14,7 @@ type overdue struct {
 
 func newOverdue(found *cached[map[string]time.Duration]) overdue {
 	return overdue{found, prometheus.NewDesc("paylatch_overdue_seconds",
-		"For how long has been due what is due longest: operations at providers, and parked events.",
+		"Seconds that the longest overdue operation or parked event has been due.",
 		[]string{"what"}, nil)}
 }
 

@@ -39,13 +39,13 @@ func TestWhatIsOverdue(t *testing.T) {
 	} {
 		now, broken = now.Add(step.later), step.fails
 		want := `
-# HELP paylatch_events_parked Webhook events that wait for what they are about.
+# HELP paylatch_events_parked Webhook events that wait for their payment or refund.
 # TYPE paylatch_events_parked gauge
 paylatch_events_parked 2
 `
 		if step.operations != "" {
 			want += `
-# HELP paylatch_overdue_seconds For how long has been due what is due longest: operations at providers, and parked events.
+# HELP paylatch_overdue_seconds Seconds that the longest overdue operation or parked event has been due.
 # TYPE paylatch_overdue_seconds gauge
 paylatch_overdue_seconds{what="events"} ` + step.events + `
 paylatch_overdue_seconds{what="operations"} ` + step.operations + `

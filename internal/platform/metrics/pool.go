@@ -24,9 +24,9 @@ type connections struct {
 func newConnections(read func() Pool) connections {
 	return connections{
 		read:   read,
-		conns:  prometheus.NewDesc("paylatch_pool_connections", "Connections to the database by their state: acquired, idle; max is how many there may be.", []string{"state"}, nil),
-		waits:  prometheus.NewDesc("paylatch_pool_waits_total", "How often no connection was idle: the caller waited for one, or for one to be made.", nil, nil),
-		waited: prometheus.NewDesc("paylatch_pool_wait_seconds_total", "For how long callers waited for a connection.", nil, nil),
+		conns:  prometheus.NewDesc("paylatch_pool_connections", "Connections to the database by state: acquired and idle; max is the limit.", []string{"state"}, nil),
+		waits:  prometheus.NewDesc("paylatch_pool_waits_total", "How often no connection was idle, so that the caller waited for a connection.", nil, nil),
+		waited: prometheus.NewDesc("paylatch_pool_wait_seconds_total", "How long callers waited for a connection.", nil, nil),
 	}
 }
 

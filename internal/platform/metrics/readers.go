@@ -26,8 +26,8 @@ func newReaders(list func() map[string]Reader) readers {
 	}
 	return readers{
 		list:   list,
-		behind: desc("behind_events", "Events, of any type, after the cursor with which a reader of the feed read last from this process."),
-		since:  desc("seconds_since_read", "How long ago a reader of the feed read last from this process."),
+		behind: desc("behind_events", "Events, of any type, after the last cursor that a reader of the feed sent to this process."),
+		since:  desc("seconds_since_read", "Seconds since a reader of the feed last read from this process."),
 	}
 }
 

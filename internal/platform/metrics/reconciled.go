@@ -14,7 +14,7 @@ type reconciled struct {
 
 func newReconciled(found *cached[map[string]time.Duration]) reconciled {
 	return reconciled{found, prometheus.NewDesc("paylatch_reconcile_age_seconds",
-		"For how long an account has had no finished daily reconciliation with its provider's books; those that were never begun are left out.",
+		"Seconds since an account's last finished daily reconciliation with its provider's books. Accounts without a first reconciliation are left out.",
 		[]string{"account"}, nil)}
 }
 

@@ -28,26 +28,26 @@ type upkeep struct {
 func newUpkeep() upkeep {
 	return upkeep{
 		reloadTaken: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "paylatch_config_last_reload_successful", Help: "1 if the configuration was taken when it was last read, 0 if it had mistakes.",
+			Name: "paylatch_config_last_reload_successful", Help: "1 if the last reload of the configuration succeeded, 0 if the configuration had errors.",
 		}),
 		reloadAt: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "paylatch_config_last_reload_success_timestamp_seconds", Help: "When the configuration was last taken, at the start or at a SIGHUP; Unix time.",
+			Name: "paylatch_config_last_reload_success_timestamp_seconds", Help: "Unix time of the last successful load of the configuration, at the start or at a SIGHUP.",
 		}),
 		verified: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "paylatch_verify_attempts_total", Help: "Attempts derived from their logs again.",
 		}),
 		differences: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "paylatch_verify_differences", Help: "Differences between attempts and their logs that the last lap, or this one so far, has found.",
+			Name: "paylatch_verify_differences", Help: "Differences between attempts and their logs, found by the last or the running verification.",
 		}),
 		stale: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "paylatch_account_silent_attempts", Help: "Attempts that wait for a webhook of an account that has sent none since they began.",
+			Name: "paylatch_account_silent_attempts", Help: "Attempts that wait for a webhook of a silent account.",
 		}, []string{"account"}),
 		foreign: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "paylatch_foreign_events_total", Help: "Webhook events that turned out to be of payments that are not ours.",
+			Name: "paylatch_foreign_events_total", Help: "Webhook events of payments that were not made through paylatch.",
 		}, []string{"account"}),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "paylatch_provider_call_duration_seconds", Buckets: seconds(),
-			Help: "How long calls to providers took, by what came of them: answered, failed, held_back.",
+			Help: "How long calls to providers took, by result: answered, failed, held_back.",
 		}, []string{"account", "call", "result"}),
 		finals: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "paylatch_final_lookups_total",
@@ -60,20 +60,20 @@ func newUpkeep() upkeep {
 			Name: "paylatch_stream_lost_events_total", Help: "Events that were deleted before they were published to a stream.",
 		}, []string{"stream"}),
 		rejectedDropped: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "paylatch_rejected_deliveries_dropped_total", Help: "Rejected webhook deliveries that were not kept, because there were too many.",
+			Name: "paylatch_rejected_deliveries_dropped_total", Help: "Rejected webhook deliveries that were not stored, because there were too many.",
 		}, []string{"account"}),
 		rejectedRecovered: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "paylatch_rejected_deliveries_recovered_total", Help: "Rejected webhook deliveries that another configuration found genuine; they were taken in.",
+			Name: "paylatch_rejected_deliveries_recovered_total", Help: "Rejected webhook deliveries that were accepted after a change of the configuration.",
 		}, []string{"account"}),
 		refusedAccess: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "paylatch_access_refused_total", Help: "Refused sign-ins, tokens and calls for staff, by the action in the audit log.",
 		}, []string{"action"}),
 		entries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "paylatch_reconcile_entries_total",
-			Help: "Entries of providers' books by what became of them: agreed, looked_up, applied, review, foreign; and payments without one: missing, unknown_at_provider.",
+			Help: "Entries of providers' books by result: agreed, looked_up, applied, review, foreign; and payments without an entry: missing, unknown_at_provider.",
 		}, []string{"account", "result"}),
 		unreconciled: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "paylatch_reconcile_failures_total", Help: "Daily reconciliations that failed, and are tried again within the hour.",
+			Name: "paylatch_reconcile_failures_total", Help: "Daily reconciliations that failed; each is tried again within an hour.",
 		}, []string{"account"}),
 	}
 }

@@ -17,17 +17,17 @@ func waiters(stats func() stream.Stats) []prometheus.Collector {
 	return []prometheus.Collector{
 		gauge("paylatch_waiters", "Long polls and streams that wait.", func(s stream.Stats) int { return s.Waiters }),
 		gauge("paylatch_waited_attempts", "Attempts that have waiters.", func(s stream.Stats) int { return s.Topics }),
-		gauge("paylatch_listening", "1 while the connection is up that brings other processes' notices.", func(s stream.Stats) int {
+		gauge("paylatch_listening", "1 while the process is connected for notices of other processes.", func(s stream.Stats) int {
 			if s.Listening {
 				return 1
 			}
 			return 0
 		}),
 		counter("paylatch_waiter_wakes_total", "Waiters woken by a change.", func(s stream.Stats) uint64 { return s.Wakes }),
-		counter("paylatch_waiters_refused_total", "Long polls and streams refused because max_waiters were there.", func(s stream.Stats) uint64 { return s.Refused }),
+		counter("paylatch_waiters_refused_total", "Long polls and streams refused because of max_waiters.", func(s stream.Stats) uint64 { return s.Refused }),
 		counter("paylatch_notices_sent_total", "Notices of changes sent to other processes, each of many attempts.", func(s stream.Stats) uint64 { return s.Announced }),
 		counter("paylatch_notices_heard_total", "Notices of changes received from other processes.", func(s stream.Stats) uint64 { return s.Received }),
-		counter("paylatch_waiter_looks_total", "Comparisons that find changes whose notice was lost.", func(s stream.Stats) uint64 { return s.Compares }),
-		counter("paylatch_waiter_reads_total", "Reads of attempts that had changed, each for all who wait.", func(s stream.Stats) uint64 { return s.Reads }),
+		counter("paylatch_waiter_looks_total", "Comparisons that search for changes with a lost notice.", func(s stream.Stats) uint64 { return s.Compares }),
+		counter("paylatch_waiter_reads_total", "Reads of changed attempts, each for all waiters of the attempt.", func(s stream.Stats) uint64 { return s.Reads }),
 	}
 }

@@ -45,7 +45,7 @@ paylatch_discrepancies_oldest_seconds{kind="disputed"} `+step.want+`
 # HELP paylatch_discrepancies_open Discrepancies that nobody has resolved.
 # TYPE paylatch_discrepancies_open gauge
 paylatch_discrepancies_open{kind="disputed"} 2
-# HELP paylatch_notes_lost_total Presses and provider calls that the timeline of a payment will lack.
+# HELP paylatch_notes_lost_total Requests and provider calls that are missing from payments' timelines.
 # TYPE paylatch_notes_lost_total counter
 paylatch_notes_lost_total 3
 `), "paylatch_discrepancies_oldest_seconds", "paylatch_discrepancies_open", "paylatch_notes_lost_total"))

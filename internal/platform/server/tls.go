@@ -18,7 +18,7 @@ type TLS struct{ CertFile, KeyFile, ClientCAFile string }
 // reread is how often the certificate's files are read, so that a renewed certificate counts without a restart.
 const reread = 10 * time.Second
 
-var errNoCertificates = errors.New("has no certificate in PEM")
+var errNoCertificates = errors.New("contains no PEM certificate")
 
 // Secure makes a listener speak TLS 1.2 or later, with HTTP/1.1, to which the limits for slow clients apply. It returns an error
 // if the files can't be read now. If they can't be read later, the last certificate stays in use, and failed is called.

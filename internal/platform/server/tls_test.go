@@ -130,5 +130,5 @@ func TestSecureRefusesFiles(t *testing.T) {
 	_, err := server.TLS{CertFile: cert, KeyFile: filepath.Join(dir, "none")}.Secure(nil, time.Now, nil)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = server.TLS{CertFile: cert, KeyFile: key, ClientCAFile: key}.Secure(nil, time.Now, nil)
-	require.ErrorContains(t, err, "has no certificate in PEM")
+	require.ErrorContains(t, err, "contains no PEM certificate")
 }

@@ -101,9 +101,9 @@ func (g *Guard) harm(ctx context.Context, s Store, r Reading, known Mark) (strin
 	case len(lost) > 0:
 		return "lost: " + strings.Join(lost, ", "), nil
 	case of.BeatAt.IsZero() && known != Mark{}:
-		return "no commits are remembered in the data_dir of " + self.Name, nil
+		return "no commits are stored in the data_dir of " + self.Name, nil
 	case full:
-		return self.Name + " has acknowledged more commits than it could remember", nil
+		return self.Name + " has acknowledged more commits than its file can hold", nil
 	case of.Unsure && asked:
 		return "the machine of " + self.Name + " crashed shortly before, so its file may lack the last commits", nil
 	}

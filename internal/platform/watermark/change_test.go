@@ -218,7 +218,7 @@ func TestAProcessWithoutItsFile(t *testing.T) {
 	p.start(t)
 	ticks(t, d, 1, p)
 	require.Equal(t, 1, d.holds)
-	require.Contains(t, p.why[0], "no commits are remembered in the data_dir of p")
+	require.Contains(t, p.why[0], "no commits are stored in the data_dir of p")
 }
 
 // A process that knows nothing of the database begins while another one's answer is missing.

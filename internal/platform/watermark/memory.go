@@ -94,7 +94,7 @@ func openMemory(dir, boot string) (*memory, error) {
 		m := &memory{file: f, begun: -1}
 		if err := m.load(boot); err != nil {
 			_ = f.Close()
-			return nil, fmt.Errorf("read the last commits in %s (remove the file only if the database was not restored since): %w", path, err)
+			return nil, fmt.Errorf("read the last commits in %s (remove the file only if the database has not been restored since then): %w", path, err)
 		}
 		return m, nil
 	}

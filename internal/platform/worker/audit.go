@@ -93,7 +93,7 @@ func WarnOfRole(ctx context.Context, from AuditLog, log zerolog.Logger) error {
 	role, may, err := from.AuditMayBeChanged(ctx)
 	if err == nil && may {
 		log.Warn().Str("role", role).Msg("the database role may change the audit log and all other tables: " +
-			"serve with a role of its own, see `paylatch migrate grants` and \"Two roles\" in docs/how-to/operate.md")
+			"serve with a separate role, see `paylatch migrate grants` and \"Two roles\" in docs/how-to/operate.md")
 	}
 	return err
 }

@@ -28,7 +28,7 @@ func ReconcileBooks(b Books, counted func(account string, entries map[string]int
 	accounts := newByAccount(func(ctx context.Context, account string) error {
 		log := log.With().Str("account", account).Logger()
 		n, ran, err := b.RunDaily(ctx, account, func(d payment.Discrepancy) {
-			log.Warn().Str("kind", string(d.Kind)).Str("order_id", string(d.OrderID)).Str("about", d.AboutID).Msg("reconciling found what a person must look at")
+			log.Warn().Str("kind", string(d.Kind)).Str("order_id", string(d.OrderID)).Str("about", d.AboutID).Msg("the reconciliation found cases that need a person")
 		})
 		switch {
 		case ctx.Err() != nil:
@@ -47,7 +47,7 @@ func ReconcileBooks(b Books, counted func(account string, entries map[string]int
 	return Loop{Name: "reconcile books", Every: booksEvery, Rest: accounts.all.Wait, Do: func(ctx context.Context) (bool, error) {
 		with, without := b.WithBooks()
 		if !listed && len(without) > 0 {
-			log.Info().Str("accounts", strings.Join(without, ", ")).Msg("accounts without books that can be read: reconcile them by their files, with paylatch reconcile --file")
+			log.Info().Str("accounts", strings.Join(without, ", ")).Msg("paylatch can't read the books of these accounts by an API: reconcile them by their files, with paylatch reconcile --file")
 		}
 		listed = true
 		accounts.begin(ctx, with)

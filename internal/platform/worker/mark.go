@@ -60,10 +60,10 @@ func Release(s Holds, r Recoverer, log zerolog.Logger) Loop {
 func release(ctx context.Context, s Holds, r Recoverer, h watermark.Hold, log zerolog.Logger) error {
 	hold := reconcile.Hold{Account: h.Account, Since: h.Since, Until: h.HeldAt, ByHand: h.Reason == watermark.OtherDatabase}
 	run, covered, err := r.RunHeld(ctx, hold, func(d payment.Discrepancy) {
-		log.Warn().Str("kind", string(d.Kind)).Str("order_id", string(d.OrderID)).Str("about", d.AboutID).Msg("the restored database had forgotten this")
+		log.Warn().Str("kind", string(d.Kind)).Str("order_id", string(d.OrderID)).Str("about", d.AboutID).Msg("the restored database had lost this")
 	})
 	if err != nil {
-		log.Warn().Err(err).Msg("pays and refunds go on waiting; what can't be read, compare by hand and note by paylatch reconcile --compared")
+		log.Warn().Err(err).Msg("pays and refunds still wait; compare unreadable books by hand, and record that with paylatch reconcile --compared")
 		return nil // it is tried again, and logged above
 	}
 	if !covered {
@@ -72,6 +72,6 @@ func release(ctx context.Context, s Holds, r Recoverer, h watermark.Hold, log ze
 	if _, err := s.Release(ctx, h.Account, run.String(), h.HeldAt); err != nil {
 		return err
 	}
-	log.Info().Stringer("reconciliation", run).Msg("the account was reconciled: its pays and refunds go on")
+	log.Info().Stringer("reconciliation", run).Msg("the account is reconciled; its pays and refunds continue")
 	return nil
 }

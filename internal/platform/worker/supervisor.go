@@ -113,7 +113,7 @@ func (s *Supervisor) once(ctx context.Context, i int) bool {
 		name := s.loops[i].Name
 		span := tracing.Ended(ctx, tracing.Past{Name: "loop " + name, Since: since, Outcome: "failed", Failed: true})
 		log := inSpan(s.log.With(), span).Logger()
-		log.Error().Err(err).Str("loop", name).Int32("failures", n).Msg("a background loop failed; it goes on")
+		log.Error().Err(err).Str("loop", name).Int32("failures", n).Msg("a background loop failed; it continues")
 	}
 	return false
 }

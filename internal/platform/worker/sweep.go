@@ -43,7 +43,7 @@ func RefreshDataKeys(k DataKeys, log zerolog.Logger) Loop {
 	return Loop{Name: "refresh data keys", Every: sweepEvery, Do: func(ctx context.Context) (bool, error) {
 		closed, err := k.Refresh(ctx)
 		if closed > 0 {
-			log.Error().Int("data_keys", closed).Msg("what providers sent can't be read where its data key is encrypted with a key that encryption_keys lacks: add that key at the end of the list")
+			log.Error().Int("data_keys", closed).Msg("some provider messages can't be read, because encryption_keys lacks the key of their data keys: add that key at the end of the list")
 		}
 		return false, err
 	}}

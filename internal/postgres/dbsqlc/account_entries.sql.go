@@ -22,6 +22,7 @@ FROM (
 ) n
 ORDER BY n.account, n.entry_id
 ON CONFLICT (account, entry_id) DO UPDATE SET payout_id = EXCLUDED.payout_id WHERE s.payout_id = '' AND EXCLUDED.payout_id <> ''
+RETURNING 1
 `
 
 type AccountEntriesSaveParams struct {

@@ -72,6 +72,7 @@ SELECT n.account, n.last_webhook_at FROM (
     SELECT unnest($1::text[]) AS account, unnest($2::timestamptz[]) AS last_webhook_at
 ) n ORDER BY n.account
 ON CONFLICT (account) DO UPDATE SET last_webhook_at = EXCLUDED.last_webhook_at WHERE w.last_webhook_at < EXCLUDED.last_webhook_at
+RETURNING 1
 `
 
 type LastWebhooksSaveParams struct {

@@ -455,6 +455,7 @@ FROM (
         unnest($20::timestamptz[]) AS finalized_at,
         unnest($21::int[]) AS merchant
 ) n
+RETURNING 1
 `
 
 type AttemptsImportParams struct {

@@ -68,6 +68,7 @@ INSERT INTO outbox_batches (events, created_at) SELECT 1, $6 FROM opened RETURNI
 INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
 SELECT batch.batch, 1, coalesce(opened.order_id, ''), $1, $2, $3, $4, $5::json, $6 FROM opened, batch
 ON CONFLICT (order_id, message_id) DO NOTHING
+RETURNING 1
 `
 
 type DiscrepancyOpenParams struct {

@@ -128,6 +128,7 @@ const endpointDeliveriesInsert = `-- name: EndpointDeliveriesInsert :exec
 INSERT INTO endpoint_deliveries (endpoint, position, order_id, message_id, at, status, took_ms, error)
 SELECT $1, unnest($2::bigint[]), unnest($3::text[]), unnest($4::uuid[]), unnest($5::timestamptz[]), unnest($6::int[]),
     unnest($7::int[]), unnest($8::text[])
+RETURNING 1
 `
 
 type EndpointDeliveriesInsertParams struct {
@@ -488,6 +489,7 @@ FROM (
 ON CONFLICT (endpoint, position) DO UPDATE SET state = EXCLUDED.state, tries = EXCLUDED.tries, next_at = EXCLUDED.next_at,
     first_failed_at = EXCLUDED.first_failed_at, last_status = EXCLUDED.last_status, last_error = EXCLUDED.last_error, dead_at = EXCLUDED.dead_at
 WHERE endpoint_retries.state = 'dead'
+RETURNING 1
 `
 
 type EndpointRetriesInsertParams struct {
@@ -629,6 +631,7 @@ FROM (SELECT unnest($1::text[]) AS name, unnest($2::bytea[]) AS url_digest) n, o
 ORDER BY n.name
 ON CONFLICT (name) DO UPDATE SET url_digest = EXCLUDED.url_digest,
     state = CASE WHEN endpoints.url_digest = EXCLUDED.url_digest THEN endpoints.state ELSE 'active' END
+RETURNING 1
 `
 
 type EndpointsRegisterParams struct {

@@ -131,6 +131,7 @@ func (q *Queries) EventBytesDrop(ctx context.Context, db DBTX, arg *EventBytesDr
 const eventBytesInsert = `-- name: EventBytesInsert :exec
 INSERT INTO event_bytes (event_id, sealed_at, sealed)
 SELECT n.event_id, $1, n.sealed FROM (SELECT unnest($2::uuid[]) AS event_id, unnest($3::bytea[]) AS sealed) n
+RETURNING 1
 `
 
 type EventBytesInsertParams struct {

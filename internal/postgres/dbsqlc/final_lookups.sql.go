@@ -106,6 +106,7 @@ INSERT INTO final_cursors (account, horizon_days, after, next_at)
 SELECT $1::text, n.horizon_days, n.after, now()
 FROM (SELECT unnest($2::int[]) AS horizon_days, unnest($3::uuid[]) AS after) n
 ON CONFLICT DO NOTHING
+RETURNING 1
 `
 
 type FinalCursorsBeginParams struct {

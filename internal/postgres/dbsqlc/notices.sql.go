@@ -206,6 +206,7 @@ func (q *Queries) NoticeTake(ctx context.Context, db DBTX, arg *NoticeTakeParams
 const noticedEndpointsInsert = `-- name: NoticedEndpointsInsert :exec
 INSERT INTO noticed_endpoints (notice, endpoint, at) SELECT $1, unnest($2::text[]), now() ORDER BY 2
 ON CONFLICT (notice, endpoint) DO UPDATE SET at = EXCLUDED.at
+RETURNING 1
 `
 
 type NoticedEndpointsInsertParams struct {
@@ -221,6 +222,7 @@ func (q *Queries) NoticedEndpointsInsert(ctx context.Context, db DBTX, arg *Noti
 
 const noticedInsert = `-- name: NoticedInsert :exec
 INSERT INTO noticed_requests (notice, refund_request_id) SELECT $1, unnest($2::uuid[]) ORDER BY 2 ON CONFLICT DO NOTHING
+RETURNING 1
 `
 
 type NoticedInsertParams struct {
@@ -235,10 +237,13 @@ func (q *Queries) NoticedInsert(ctx context.Context, db DBTX, arg *NoticedInsert
 }
 
 const noticesRegister = `-- name: NoticesRegister :exec
+WITH n AS (
+    SELECT n.name, h.last, now() AS at FROM (SELECT unnest($1::text[]) AS name) n, outbox_head h
+)
 INSERT INTO notices (name, position, created_at)
-SELECT n.name, h.last, now() FROM (SELECT unnest($1::text[]) AS name) n, outbox_head h
-ORDER BY n.name
+SELECT n.name, n.last, n.at FROM n ORDER BY n.name
 ON CONFLICT (name) DO NOTHING
+RETURNING 1
 `
 
 // Adds new notices at the head of the outbox: they get the events from now on. Locks the rows that it writes.

@@ -93,6 +93,7 @@ SELECT unnest($1::text[]), unnest($2::uuid[]), unnest($3::text[]), unnest($4::in
     unnest($17::text[]), unnest($18::text[]), unnest($19::timestamptz[]), unnest($20::text[]),
     NULLIF(unnest($21::timestamptz[]), '0001-01-01 00:00:00Z'), unnest($22::bool[]),
     unnest($23::bool[]), unnest($24::bigint[])
+RETURNING 1
 `
 
 type OperationsInsertParams struct {

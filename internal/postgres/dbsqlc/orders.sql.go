@@ -14,8 +14,8 @@ import (
 
 const orderAccept = `-- name: OrderAccept :execrows
 UPDATE orders SET accepted_attempt_id = $1::uuid, revision = revision + 1,
-    updated_at = greatest($2::timestamptz, updated_at + interval '1 microsecond',
-        (SELECT max(a.updated_at) + interval '1 microsecond' FROM payment_attempts a WHERE a.order_id = $3))
+    updated_at = greatest($2::timestamptz, (updated_at AT TIME ZONE 'UTC' + interval '1 microsecond') AT TIME ZONE 'UTC',
+        (SELECT (max(a.updated_at) AT TIME ZONE 'UTC' + interval '1 microsecond') AT TIME ZONE 'UTC' FROM payment_attempts a WHERE a.order_id = $3))
 WHERE order_id = $3
 `
 
@@ -182,8 +182,8 @@ func (q *Queries) OrderByRequest(ctx context.Context, db DBTX, arg *OrderByReque
 
 const orderCancel = `-- name: OrderCancel :exec
 UPDATE orders SET cancel_requested_at = coalesce(cancel_requested_at, $1::timestamptz), revision = revision + (cancel_requested_at IS NULL)::int,
-    updated_at = greatest($1::timestamptz, updated_at + interval '1 microsecond',
-        (SELECT max(a.updated_at) + interval '1 microsecond' FROM payment_attempts a WHERE a.order_id = $2))
+    updated_at = greatest($1::timestamptz, (updated_at AT TIME ZONE 'UTC' + interval '1 microsecond') AT TIME ZONE 'UTC',
+        (SELECT (max(a.updated_at) AT TIME ZONE 'UTC' + interval '1 microsecond') AT TIME ZONE 'UTC' FROM payment_attempts a WHERE a.order_id = $2))
 WHERE order_id = $2
 `
 
@@ -198,12 +198,15 @@ func (q *Queries) OrderCancel(ctx context.Context, db DBTX, arg *OrderCancelPara
 	return err
 }
 
-const orderInsert = `-- name: OrderInsert :execrows
+const orderInsert = `-- name: OrderInsert :many
+WITH erased AS (
+    SELECT count(*) AS n FROM erased_requests WHERE digest = sha256(convert_to($2::text || E'\n' || $4::text, 'UTF8'))
+)
 INSERT INTO orders (order_id, user_id, created_by, client_request_id, request_hash, amount, currency, description, metadata, detailed, created_at, updated_at)
 SELECT $1, $2::text, $3, $4::text, $5, $6, $7, $8, $9, $10, $11, $11
-WHERE NOT EXISTS (
-    SELECT FROM erased_requests r WHERE r.digest = sha256(convert_to($2::text || E'\n' || $4::text, 'UTF8')))
+FROM erased WHERE erased.n = 0
 ON CONFLICT DO NOTHING
+RETURNING order_id
 `
 
 type OrderInsertParams struct {
@@ -220,10 +223,10 @@ type OrderInsertParams struct {
 	CreatedAt       time.Time
 }
 
-// Inserts an order. Inserts nothing if the id or the request is taken, or if the request created an order before its user was
-// erased.
-func (q *Queries) OrderInsert(ctx context.Context, db DBTX, arg *OrderInsertParams) (int64, error) {
-	result, err := db.Exec(ctx, orderInsert,
+// Inserts an order and returns its id. Inserts nothing if the id or the request is taken, or if the request created an order before
+// its user was erased.
+func (q *Queries) OrderInsert(ctx context.Context, db DBTX, arg *OrderInsertParams) ([]string, error) {
+	rows, err := db.Query(ctx, orderInsert,
 		arg.OrderID,
 		arg.UserID,
 		arg.CreatedBy,
@@ -237,9 +240,21 @@ func (q *Queries) OrderInsert(ctx context.Context, db DBTX, arg *OrderInsertPara
 		arg.CreatedAt,
 	)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return result.RowsAffected(), nil
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var order_id string
+		if err := rows.Scan(&order_id); err != nil {
+			return nil, err
+		}
+		items = append(items, order_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const orderLock = `-- name: OrderLock :one
@@ -315,6 +330,7 @@ FROM (
 ) n
 ORDER BY n.order_id
 ON CONFLICT DO NOTHING
+RETURNING 1
 `
 
 type OrdersInsertParams struct {

@@ -13,12 +13,14 @@ import (
 )
 
 const feedEpochBegin = `-- name: FeedEpochBegin :one
-INSERT INTO feed_epochs (epoch, shared)
-SELECT GREATEST(extract(epoch FROM now() - timestamptz '2026-01-01T00:00:00Z')::bigint, (SELECT max(l.epoch) FROM feed_epochs l) + 1),
-    LEAST(h.last, (SELECT min(b.last - b.events) FROM outbox_batches b
-        WHERE b.last IS NOT NULL AND b.created_at >= $1::timestamptz))
-FROM outbox_head h
-WHERE NOT EXISTS (SELECT FROM feed_epochs e WHERE e.begun_at > $2::timestamptz)
+WITH next AS (
+    SELECT GREATEST(extract(epoch FROM now() - timestamptz '2026-01-01T00:00:00Z')::bigint, (SELECT max(l.epoch) FROM feed_epochs l) + 1) AS epoch,
+        LEAST(h.last, (SELECT min(b.last - b.events) FROM outbox_batches b
+            WHERE b.last IS NOT NULL AND b.created_at >= $1::timestamptz)) AS shared
+    FROM outbox_head h
+    WHERE NOT EXISTS (SELECT FROM feed_epochs e WHERE e.begun_at > $2::timestamptz)
+)
+INSERT INTO feed_epochs (epoch, shared) SELECT next.epoch, next.shared FROM next
 RETURNING shared
 `
 
@@ -157,6 +159,7 @@ WHERE CASE WHEN p.epoch = 0 THEN true ELSE NOT EXISTS (
     SELECT 1 FROM outbox o
     WHERE o.order_id = n.order_id AND o.message_id IN (SELECT n.message_id UNION ALL SELECT outbox_id(n.message_id, e.epoch) FROM feed_epochs e)) END
 ON CONFLICT (order_id, message_id) DO NOTHING
+RETURNING 1
 `
 
 type OutboxInsertParams struct {
@@ -209,6 +212,7 @@ WHERE CASE WHEN p.epoch = 0 THEN true ELSE NOT EXISTS (
     SELECT 1 FROM outbox o
     WHERE o.order_id = n.order_id AND o.message_id IN (SELECT n.message_id UNION ALL SELECT outbox_id(n.message_id, e.epoch) FROM feed_epochs e)) END
 ON CONFLICT (order_id, message_id) DO NOTHING
+RETURNING 1
 `
 
 type OutboxInsertCancelledParams struct {

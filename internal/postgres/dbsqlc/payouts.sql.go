@@ -87,6 +87,7 @@ FROM (
 ) n
 ORDER BY n.account, n.provider_payout_id
 ON CONFLICT (account, provider_payout_id) DO NOTHING
+RETURNING 1
 `
 
 type PayoutsInsertParams struct {

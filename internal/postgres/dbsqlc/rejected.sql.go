@@ -57,6 +57,7 @@ INSERT INTO rejected_deliveries (delivery_id, account, sealed, tried, network, r
 SELECT n.delivery_id, n.account, n.sealed, ARRAY[n.tried], n.network, n.received_at
 FROM (SELECT unnest($1::uuid[]) AS delivery_id, unnest($2::text[]) AS account, unnest($3::bytea[]) AS sealed,
     unnest($4::bytea[]) AS tried, unnest($5::smallint[]) AS network, unnest($6::timestamptz[]) AS received_at) n
+RETURNING 1
 `
 
 type RejectedInsertParams struct {

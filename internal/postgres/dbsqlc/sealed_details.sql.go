@@ -46,6 +46,7 @@ INSERT INTO sealed_details AS d (order_id, attempt_id, sealed, created_at, check
 SELECT n.order_id, n.attempt_id, n.sealed, n.at, n.at + interval '1 hour'
 FROM (SELECT $1::text AS order_id, $2::uuid AS attempt_id, $3::bytea AS sealed, $4::timestamptz AS at) n
 ON CONFLICT (order_id, attempt_id) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at, check_at = excluded.check_at
+RETURNING 1
 `
 
 type OrderDetailsReplaceParams struct {
@@ -71,6 +72,7 @@ INSERT INTO sealed_details (order_id, attempt_id, sealed, created_at, check_at)
 SELECT n.order_id, n.attempt_id, n.sealed, n.created_at, n.created_at + interval '1 hour'
 FROM (SELECT unnest($1::text[]) AS order_id, unnest($2::uuid[]) AS attempt_id, unnest($3::bytea[]) AS sealed,
     unnest($4::timestamptz[]) AS created_at) n
+RETURNING 1
 `
 
 type SealedDetailsInsertParams struct {

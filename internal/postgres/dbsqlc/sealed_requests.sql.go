@@ -53,6 +53,7 @@ INSERT INTO sealed_requests (attempt_id, kind, number, sealed, created_at)
 SELECT n.attempt_id, n.kind, n.number, n.sealed, n.created_at
 FROM (SELECT unnest($1::uuid[]) AS attempt_id, unnest($2::text[]) AS kind, unnest($3::int[]) AS number,
     unnest($4::bytea[]) AS sealed, unnest($5::timestamptz[]) AS created_at) n
+RETURNING 1
 `
 
 type SealedRequestsInsertParams struct {

@@ -271,6 +271,7 @@ FROM (SELECT unnest($1::uuid[]) AS attempt_id, unnest($2::text[]) AS last_four) 
     SELECT order_id, attempt_id, user_id, client_request_id, request_hash, account, origin, provider_payment_id, status, stage, live, amount, currency, capture_manual, movements, amount_authorized, amount_captured, amount_refunded, amount_disputed, foreign_money, next_action, failure_code, failure_message, failure_provider_code, saved_payment_method, version, created_at, updated_at, finalized_at, expires_at, payments, split, capture_multiple, merchant, review FROM payment_attempts x WHERE x.attempt_id = n.attempt_id LIMIT 1) p
 ORDER BY p.attempt_id
 ON CONFLICT (attempt_id) DO UPDATE SET last_four = EXCLUDED.last_four WHERE search_payments.last_four <> EXCLUDED.last_four
+RETURNING 1
 `
 
 type SearchCardsAddParams struct {
@@ -338,6 +339,54 @@ UPDATE search_cursors SET at = $1::timestamptz, id = '' WHERE source IN ('orders
 func (q *Queries) SearchCursorsBack(ctx context.Context, db DBTX, at time.Time) error {
 	_, err := db.Exec(ctx, searchCursorsBack, at)
 	return err
+}
+
+const searchDays = `-- name: SearchDays :many
+SELECT p.attempt_id, p.order_id, p.created_at FROM payment_attempts p
+WHERE p.created_at >= $1::timestamptz AND p.created_at < $2::timestamptz AND p.created_at <= $3::timestamptz
+    AND (p.created_at < $3::timestamptz OR p.attempt_id::text COLLATE "C" < $4::text)
+ORDER BY p.created_at DESC, p.attempt_id DESC LIMIT $5::int
+`
+
+type SearchDaysParams struct {
+	CreatedFrom time.Time
+	CreatedTo   time.Time
+	BeforeAt    time.Time
+	BeforeID    string
+	Most        int32
+}
+
+type SearchDaysRow struct {
+	AttemptID uuid.UUID
+	OrderID   string
+	CreatedAt time.Time
+}
+
+// Finds attempts behind a point that were created between two times, newest first. Locks nothing.
+func (q *Queries) SearchDays(ctx context.Context, db DBTX, arg *SearchDaysParams) ([]*SearchDaysRow, error) {
+	rows, err := db.Query(ctx, searchDays,
+		arg.CreatedFrom,
+		arg.CreatedTo,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*SearchDaysRow
+	for rows.Next() {
+		var i SearchDaysRow
+		if err := rows.Scan(&i.AttemptID, &i.OrderID, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const searchDetails = `-- name: SearchDetails :many
@@ -498,6 +547,17 @@ WITH v AS (
         SELECT order_id, attempt_id, key, 1 AS rank FROM attempt_log
         WHERE key COLLATE "C" > w.q AND key COLLATE "C" < w.q || $7::text AND key <> '' AND kind IN ('press', 'reuse', 'refused')
         ORDER BY key COLLATE "C" DESC LIMIT 1000) x
+), disputed AS (
+    (SELECT order_id, attempt_id, 'dispute_id' AS matched, CASE WHEN $10::uuid = $11::uuid THEN 0 ELSE 1 END AS rank FROM disputes
+        WHERE dispute_id BETWEEN $10::uuid AND $11::uuid ORDER BY dispute_id DESC LIMIT 1000)
+    UNION ALL
+    SELECT x.order_id, x.attempt_id, x.matched, x.rank FROM v, LATERAL (
+        SELECT order_id, attempt_id, 'provider_dispute_id' AS matched, 0 AS rank FROM disputes WHERE provider_dispute_id COLLATE "C" = v.q LIMIT 1000) x
+    UNION ALL
+    SELECT x.order_id, x.attempt_id, x.matched, x.rank FROM w, LATERAL (
+        SELECT order_id, attempt_id, 'provider_dispute_id' AS matched, 1 AS rank FROM disputes
+        WHERE provider_dispute_id COLLATE "C" > w.q AND provider_dispute_id COLLATE "C" < w.q || $7::text
+        ORDER BY provider_dispute_id COLLATE "C" DESC LIMIT 1000) x
 ), a AS (
     SELECT x.order_id, x.attempt_id, x.created_at, o.matched, o.rank, '' AS key
     FROM o, LATERAL (SELECT p.order_id, p.attempt_id, p.created_at FROM payment_attempts p WHERE p.order_id = o.order_id ORDER BY p.created_at DESC LIMIT 100) x
@@ -521,6 +581,10 @@ WITH v AS (
     SELECT x.order_id, x.attempt_id, x.created_at, 'idempotency_key', logged.rank, logged.key
     FROM logged, LATERAL (SELECT p.order_id, p.attempt_id, p.created_at FROM payment_attempts p
         WHERE p.order_id = logged.order_id AND p.attempt_id = logged.attempt_id LIMIT 1) x
+    UNION ALL
+    SELECT x.order_id, x.attempt_id, x.created_at, disputed.matched, disputed.rank, ''
+    FROM disputed, LATERAL (SELECT p.order_id, p.attempt_id, p.created_at FROM payment_attempts p
+        WHERE p.order_id = disputed.order_id AND p.attempt_id = disputed.attempt_id LIMIT 1) x
 ), r AS (
     (SELECT order_id, refund_id, attempt_id, created_at, 'refund_id' AS matched, CASE WHEN $10::uuid = $11::uuid THEN 0 ELSE 1 END AS rank FROM refunds
         WHERE refund_id BETWEEN $10::uuid AND $11::uuid ORDER BY refund_id DESC LIMIT 1000)
@@ -652,6 +716,7 @@ const searchOrdersAdd = `-- name: SearchOrdersAdd :exec
 INSERT INTO search_orders (order_id, created_at, words)
 SELECT unnest($1::text[]), unnest($2::timestamptz[]), string_to_array(unnest($3::text[]), ' ')
 ON CONFLICT DO NOTHING
+RETURNING 1
 `
 
 type SearchOrdersAddParams struct {

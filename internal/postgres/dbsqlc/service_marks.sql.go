@@ -148,6 +148,7 @@ const payHold = `-- name: PayHold :exec
 INSERT INTO pay_holds (account, since, reason)
 SELECT unnest($1::text[]), $2, $3
 ON CONFLICT (account) WHERE released_at IS NULL DO UPDATE SET since = LEAST(pay_holds.since, EXCLUDED.since), held_at = EXCLUDED.held_at, reason = EXCLUDED.reason
+RETURNING 1
 `
 
 type PayHoldParams struct {
@@ -223,7 +224,7 @@ const processBeat = `-- name: ProcessBeat :one
 INSERT INTO service_processes AS p (process, name, server, beat_at) VALUES ($1, $2, $3, now())
 ON CONFLICT (process) DO UPDATE SET name = EXCLUDED.name, server = EXCLUDED.server, left_at = NULL,
     before_at = CASE WHEN p.server <> EXCLUDED.server THEN p.beat_at ELSE p.before_at END,
-    beat_at = GREATEST(EXCLUDED.beat_at, p.beat_at + interval '1 microsecond')
+    beat_at = GREATEST(EXCLUDED.beat_at, (p.beat_at AT TIME ZONE 'UTC' + interval '1 microsecond') AT TIME ZONE 'UTC')
 RETURNING beat_at
 `
 

@@ -110,6 +110,7 @@ INSERT INTO streams (name, position)
 SELECT n.name, h.last FROM (SELECT unnest($1::text[]) AS name) n, outbox_head h
 ORDER BY n.name
 ON CONFLICT (name) DO NOTHING
+RETURNING 1
 `
 
 // Adds new streams at the head of the outbox: they get the events from now on. Locks the rows that it writes.

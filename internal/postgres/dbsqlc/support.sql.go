@@ -154,6 +154,7 @@ FROM lax, n LEFT JOIN LATERAL (
 ) a ON true
 WHERE coalesce(a.order_id, n.order_id) <> ''
 ON CONFLICT DO NOTHING
+RETURNING 1
 `
 
 type LogInsertParams struct {

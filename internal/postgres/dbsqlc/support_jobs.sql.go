@@ -366,6 +366,7 @@ WITH counted AS (
 )
 INSERT INTO support_job_items (job_id, item_id, attempt_id, outcome, at)
 SELECT job_id, $1, $2::uuid, $3::text, now() FROM counted
+RETURNING 1
 `
 
 type JobItemDoneParams struct {

@@ -17,6 +17,7 @@ INSERT INTO attempt_transitions (order_id, attempt_id, version, from_stage, to_s
 SELECT unnest($1::text[]), unnest($2::uuid[]), unnest($3::int[]), unnest($4::text[]),
     unnest($5::text[]), unnest($6::text[]), unnest($7::text[]), unnest($8::text[])::json,
     unnest($9::timestamptz[])
+RETURNING 1
 `
 
 type TransitionsInsertParams struct {

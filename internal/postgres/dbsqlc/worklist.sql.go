@@ -241,6 +241,8 @@ const worklistFacts = `-- name: WorklistFacts :many
 SELECT d.discrepancy_id, e.event_id, coalesce(e.verdict, '')::text AS verdict, coalesce(o.user_id, '')::text AS user_id,
     coalesce(NULLIF(d.account, ''), a.account, '')::text AS account,
     (a.attempt_id IS NOT NULL)::boolean AS has_attempt, coalesce(a.status::text, '')::text AS status, coalesce(a.stage::text, '')::text AS stage,
+    coalesce(a.provider_payment_id, '')::text AS provider_payment_id,
+    coalesce((SELECT m.provider_id FROM money_movements m WHERE m.attempt_id = a.attempt_id AND m.kind = 'capture' AND m.source = 'named' ORDER BY m.number LIMIT 1), '')::text AS capture,
     coalesce(r.amount, a.amount, o.amount, 0)::bigint AS expected, coalesce(r.currency, a.currency, o.currency, '')::text AS expected_currency,
     coalesce(a.currency, '')::text AS currency, coalesce(a.amount_captured, 0)::bigint AS captured, coalesce(a.amount_refunded, 0)::bigint AS refunded,
     coalesce(a.amount_disputed, 0)::bigint AS disputed,
@@ -256,40 +258,50 @@ SELECT d.discrepancy_id, e.event_id, coalesce(e.verdict, '')::text AS verdict, c
     coalesce(r.status::text, '')::text AS refund,
     coalesce((SELECT p.status FROM disputes p WHERE d.about = 'dispute' AND p.attempt_id = d.attempt_id
         AND p.provider_dispute_id = substr(d.about_id, strpos(d.about_id, ' ') + 1) LIMIT 1), '')::text AS dispute,
+    coalesce(q.provider_dispute_id, '')::text AS disputed_as, coalesce(q.reason, '')::text AS dispute_reason, coalesce(q.due_by, 'epoch')::timestamptz AS answer_by,
     (SELECT count(*) FROM worklist_comments c WHERE c.discrepancy_id = d.discrepancy_id)::bigint AS comments
 FROM discrepancies d
 LEFT JOIN orders o ON o.order_id = d.order_id
 LEFT JOIN payment_attempts a ON a.order_id = d.order_id AND a.attempt_id = d.attempt_id
 LEFT JOIN provider_events e ON e.account = d.account AND e.provider_event_id = d.provider_event_id
 LEFT JOIN LATERAL (SELECT f.status, f.amount, f.currency FROM refunds f WHERE f.attempt_id = a.attempt_id AND f.refund_id::text = d.about_id LIMIT 1) r ON true
+LEFT JOIN LATERAL (SELECT p.provider_dispute_id, p.reason, p.due_by FROM disputes p
+    WHERE p.attempt_id = d.attempt_id AND p.closed_at IS NULL AND CASE WHEN d.about = 'dispute'
+        THEN p.provider_dispute_id = substr(d.about_id, strpos(d.about_id, ' ') + 1) ELSE d.kind = 'payment_reversed' END
+    ORDER BY p.due_by, p.dispute_id LIMIT 1) q ON true
 WHERE d.discrepancy_id = ANY ($1::uuid[])
 `
 
 type WorklistFactsRow struct {
-	DiscrepancyID    uuid.UUID
-	EventID          *uuid.UUID
-	Verdict          string
-	UserID           string
-	Account          string
-	HasAttempt       bool
-	Status           string
-	Stage            string
-	Expected         int64
-	ExpectedCurrency string
-	Currency         string
-	Captured         int64
-	Refunded         int64
-	Disputed         int64
-	Held             int64
-	ForeignHeld      bool
-	MayHold          bool
-	Taken            bool
-	Refunding        bool
-	Beside           bool
-	Underpaid        bool
-	Refund           string
-	Dispute          string
-	Comments         int64
+	DiscrepancyID     uuid.UUID
+	EventID           *uuid.UUID
+	Verdict           string
+	UserID            string
+	Account           string
+	HasAttempt        bool
+	Status            string
+	Stage             string
+	ProviderPaymentID string
+	Capture           string
+	Expected          int64
+	ExpectedCurrency  string
+	Currency          string
+	Captured          int64
+	Refunded          int64
+	Disputed          int64
+	Held              int64
+	ForeignHeld       bool
+	MayHold           bool
+	Taken             bool
+	Refunding         bool
+	Beside            bool
+	Underpaid         bool
+	Refund            string
+	Dispute           string
+	DisputedAs        string
+	DisputeReason     string
+	AnswerBy          time.Time
+	Comments          int64
 }
 
 // Reads the payments of some discrepancies: the customer, the amount and the state. Locks nothing.
@@ -311,6 +323,8 @@ func (q *Queries) WorklistFacts(ctx context.Context, db DBTX, discrepancyIds []u
 			&i.HasAttempt,
 			&i.Status,
 			&i.Stage,
+			&i.ProviderPaymentID,
+			&i.Capture,
 			&i.Expected,
 			&i.ExpectedCurrency,
 			&i.Currency,
@@ -326,6 +340,9 @@ func (q *Queries) WorklistFacts(ctx context.Context, db DBTX, discrepancyIds []u
 			&i.Underpaid,
 			&i.Refund,
 			&i.Dispute,
+			&i.DisputedAs,
+			&i.DisputeReason,
+			&i.AnswerBy,
 			&i.Comments,
 		); err != nil {
 			return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
 
-// Citus names the constraints of a part of a table after the part.
+// Citus names the constraints of a part of a table after the part. A worker's error has the name in its message only.
 func TestConstraintsOfAPart(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]error{
@@ -22,6 +22,14 @@ func TestConstraintsOfAPart(t *testing.T) {
 		"refunds_one_per_provider_id_102177": payment.ErrPaymentTaken,
 	} {
 		require.ErrorIs(t, pool.DomainError(&pgconn.PgError{Code: "23505", ConstraintName: name}), want, name)
+	}
+	for message, want := range map[string]error{
+		"0 rows instead of 1: attempts_as_read":                                                   pool.ErrGuard,
+		`duplicate key value violates unique constraint "refunds_one_per_provider_id_102177"`:     payment.ErrPaymentTaken,
+		`doppelter Schlüsselwert verletzt Unique-Constraint »refunds_one_per_provider_id_102177«`: payment.ErrPaymentTaken,
+	} {
+		require.ErrorIs(t, pool.DomainError(&pgconn.PgError{Code: "23505", Message: message}), want, message)
+		require.NotErrorIs(t, pool.DomainError(&pgconn.PgError{Code: "22000", Message: message}), want, message)
 	}
 	for _, name := range []string{"attempts_as_read_1", "attempts_as_read102008", "102008", ""} {
 		err := pool.DomainError(&pgconn.PgError{Code: "23505", ConstraintName: name})

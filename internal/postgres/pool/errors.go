@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -38,14 +39,21 @@ func DomainError(err error) error {
 	return err
 }
 
-// constraint returns the name of the violated constraint. On Citus the constraint's name of a table's part ends with the
-// part's number.
+// identifiers finds the names in a message of PostgreSQL; the violated constraint's is the last, in each language.
+var identifiers = regexp.MustCompile(`[a-z][a-z0-9]*_[a-z0-9_]+`)
+
+// constraint returns the name of the violated constraint. The error of a worker of Citus has this name only in its message. On Citus
+// the constraint's name of a table's part ends with the part's number.
 func constraint(e *pgconn.PgError) string {
-	name := strings.TrimRight(e.ConstraintName, "0123456789")
-	if len(e.ConstraintName)-len(name) >= partDigits && strings.HasSuffix(name, "_") {
+	whole := e.ConstraintName
+	if found := identifiers.FindAllString(e.Message, -1); whole == "" && strings.HasPrefix(e.Code, "23") && len(found) > 0 {
+		whole = found[len(found)-1]
+	}
+	name := strings.TrimRight(whole, "0123456789")
+	if len(whole)-len(name) >= partDigits && strings.HasSuffix(name, "_") {
 		return strings.TrimSuffix(name, "_")
 	}
-	return e.ConstraintName
+	return whole
 }
 
 func sqlError(e *pgconn.PgError) error {
@@ -61,7 +69,7 @@ func sqlError(e *pgconn.PgError) error {
 		name == "disputes_one_per_provider_id", name == "dispute_moves_one_per_number", name == "saved_methods_once",
 		name == "operations_as_read": // the worker has closed an operation that trailed its attempt
 		return fmt.Errorf("%w: %w", errAgain, e)
-	case e.Code == "23514" && e.TableName == "event_bytes_other": // its partition has just been made
+	case e.Code == "23514" && (e.TableName == "event_bytes_other" || name == "event_bytes_other"): // its partition has just been made
 		return fmt.Errorf("%w: %w", errAgain, e)
 	case name == "attempts_as_read":
 		return fmt.Errorf("%w: %w", ErrGuard, e)

@@ -21,13 +21,13 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	var n kit.Needs
 	acceptsData(&n, ch.Details)
 	_, err := digits.Units(ch.Money)
-	n.If(err != nil, "amount", "has digits that Adyen has none for in this currency")
-	n.If(c.captures != (ch.Capture != payment.CaptureManual), "capture", "is another one than the account's, which has one way only at Adyen")
+	n.If(err != nil, "amount", "has more decimals than Adyen accepts in this currency")
+	n.If(c.captures != (ch.Capture != payment.CaptureManual), "capture", "differs from the account's capture setting, which Adyen uses for all payments of the account")
 	n.If((ch.Save || ch.Stored) && utf8.RuneCountInString(ch.Customer.Reference) < minShopper, "customer.reference",
-		"must have three characters at least for a stored payment method at Adyen")
+		"must have at least three characters for a stored payment method at Adyen")
 	n.If(ch.ReturnURL == "", "return_url", "is required by Adyen")
 	n.If(len(ch.ReturnURL) > maxReturnURL, "return_url", "is longer than 1,024 characters")
-	n.If(!statement.MatchString(ch.StatementDescriptor), "statement_descriptor", "must have letters, digits, blanks and . , ' _ - ? + * / only at Adyen")
+	n.If(!statement.MatchString(ch.StatementDescriptor), "statement_descriptor", "may have only letters, digits, blanks and . , ' _ - ? + * / at Adyen")
 	acceptsMethod(&n, ch)
 	return n.Err()
 }
@@ -39,6 +39,6 @@ func acceptsMethod(n *kit.Needs, ch gateway.Charge) {
 		return
 	}
 	kind, err := readMethod(ch.Token)
-	n.If(err != nil, "payment_method.token", "must be a payment method as Adyen's components make it: a JSON object with encrypted cards only")
+	n.If(err != nil, "payment_method.token", "must be a payment method from Adyen's components: a JSON object in which cards are encrypted")
 	needsLines(n, ch, cmp.Or(kind, ch.MethodType))
 }

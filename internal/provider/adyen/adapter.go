@@ -11,13 +11,15 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() kit.Adapter {
 	return kit.Adapter{
-		Dashboard:     dashboard(),
-		Keys:          []webhooks.Key{kit.APIKey(), {Name: "merchant_account", Doc: "Adyen's merchant account"}},
-		Payees:        func(params map[string]string) []string { return []string{params["merchant_account"]} },
-		Merchant:      kit.Merchant{Keys: []string{"merchant_account"}},
-		TestHosts:     []string{"checkout-test.adyen.com", "pal-test.adyen.com"},
-		TestByDefault: true,
-		Carries:       carries(), ProviderData: providerData(), Further: further(),
+		Dashboard:      dashboard(),
+		RefundTime:     refundTime(),
+		DisputeReasons: kit.CardReasons(),
+		Keys:           []webhooks.Key{kit.APIKey(), {Name: "merchant_account", Doc: "Adyen's merchant account"}},
+		Payees:         func(params map[string]string) []string { return []string{params["merchant_account"]} },
+		Merchant:       kit.Merchant{Keys: []string{"merchant_account"}},
+		TestHosts:      []string{"checkout-test.adyen.com", "pal-test.adyen.com"},
+		TestByDefault:  true,
+		Carries:        carries(), ProviderData: providerData(), Further: further(),
 		// A new merchant account captures at once (https://docs.adyen.com/online-payments/capture/).
 		Trial: kit.Trial{
 			Params: map[string]string{"capture": "automatic"}, Page: `{"type":"ideal"}`,
@@ -37,11 +39,11 @@ func Adapter() kit.Adapter {
 func carries() []kit.Carried {
 	return []kit.Carried{
 		{Member: "payment_method.type", As: "paymentMethod.type", When: "of a stored payment method; else the token has it"},
-		{Member: "return_url", As: "returnUrl", When: "required, at most 1,024 characters, also with a stored payment method: only the test environment accepts a payment without it", ToApps: true}, // "For iOS, use the custom URL for your app" (checkout v72)
+		{Member: "return_url", As: "returnUrl", When: "required, also with a stored payment method; at most 1,024 characters; only the test environment accepts a payment without it", ToApps: true}, // "For iOS, use the custom URL for your app" (checkout v72)
 		{Member: "save_payment_method", As: "storePaymentMethod", When: "needs `customer.reference`"},
 		{Member: "initiator", As: "recurringProcessingModel", When: "UnscheduledCardOnFile for the merchant, CardOnFile for the customer"},
 		{Member: "statement_descriptor", As: "shopperStatement"},
-		{Member: "customer.reference", As: "shopperReference", When: "from three characters on"},
+		{Member: "customer.reference", As: "shopperReference", When: "at least three characters"},
 		{Member: "customer.email", As: "shopperEmail"},
 		{Member: "customer.name", As: "shopperName.lastName", When: "with a blank, between the first and the last name"},
 		{Member: "customer.phone", As: "telephoneNumber"},

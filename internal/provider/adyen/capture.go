@@ -22,15 +22,18 @@ type modification struct {
 }
 
 // Capture implements gateway.Provider. Adyen releases the uncaptured rest, unless the account allows several partial
-// captures.
+// captures: then only a cancel, or the end of the authorisation, releases it. Each of several captures carries its own
+// reference, by which its webhooks may name it.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
 	units, err := digits.Units(cp.Money)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	body, err := kit.With(modification{
-		MerchantAccount: c.merchant, Reference: cp.Attempt.String(), Amount: &amount{units, string(cp.Money.Currency)},
-	}, cp.ProviderData, further().Capture)
+	m := modification{MerchantAccount: c.merchant, Reference: cp.Attempt.String(), Amount: &amount{units, string(cp.Money.Currency)}}
+	if cp.Several {
+		m.Reference = cp.IdempotencyKey
+	}
+	body, err := kit.With(m, cp.ProviderData, further().Capture)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
@@ -45,8 +48,8 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 		return c.command(ctx, cl.ProviderPaymentID, "cancels", cl.IdempotencyKey, cl.Permit, body)
 	}
 	body.Payment = cl.Attempt.String()
-	_, refused, err := c.receive(ctx, "/cancels", cl.IdempotencyKey, cl.Permit, body)
-	o, err := c.received("", refused, err)
+	made, refused, err := c.receive(ctx, "/cancels", cl.IdempotencyKey, cl.Permit, body)
+	o, err := c.received("", made, refused, err)
 	if err == nil {
 		o.Container = cl.Container
 	}
@@ -55,17 +58,17 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 
 // command requests a modification of a payment. The response, even a refusal, does not contain the payment's state.
 func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Permit, body any) (gateway.Outcome, error) {
-	_, refused, err := c.modify(ctx, id, verb, key, l, body)
-	return c.received(id, refused, err)
+	made, refused, err := c.modify(ctx, id, verb, key, l, body)
+	return c.received(id, made, refused, err)
 }
 
 // received returns the outcome of a request to modify a payment.
-func (c *Client) received(id string, refused *refusal, err error) (gateway.Outcome, error) {
+func (c *Client) received(id string, made modification, refused *refusal, err error) (gateway.Outcome, error) {
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
 	case refused == nil:
-		return gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: id}, nil
+		return gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: id, ProviderRef: made.PSPReference}, nil
 	case refused.Code == codeNoPayment:
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	case refused.turnedAway():

@@ -202,7 +202,8 @@ func TestACancelByReference(t *testing.T) {
 	id := payment.AttemptID(uuid.New())
 	o, err := c.Cancel(t.Context(), gateway.Cancel{Attempt: id, IdempotencyKey: "0123-cancel-0", Permit: permit()})
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing}, o)
+	require.NotEmpty(t, o.ProviderRef)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing, ProviderRef: o.ProviderRef}, o)
 	sent := <-seen
 	require.Equal(t, "POST /v72/cancels", sent.line)
 	require.Equal(t, "0123-cancel-0", sent.header.Get("Idempotency-Key"))

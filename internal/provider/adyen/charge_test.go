@@ -146,7 +146,7 @@ func TestAnAccountCapturesInOneWay(t *testing.T) {
 	require.ErrorContains(t, err, "capture")
 	require.Empty(t, seen)
 	require.Equal(t, payment.CapturesNone, client(base, "automatic", hc).Capabilities().Captures)
-	require.Equal(t, payment.CapturesOnce, client(base, "manual", hc).Capabilities().Captures)
+	require.Equal(t, payment.CapturesOpen, client(base, "manual", hc).Capabilities().Captures)
 }
 
 func TestACardNumberIsNotPassedOn(t *testing.T) {

@@ -59,14 +59,17 @@ func New(a Account, client *http.Client) *Client {
 }
 
 // Capabilities implements gateway.Provider. https://docs.adyen.com/online-payments/capture describes full and partial
-// captures (one capture by default), …/cancel cancellations, and …/refund any number of partial refunds.
+// captures, …/cancel cancellations, and …/refund any number of partial refunds. "By default, any unclaimed amount after a
+// partial capture gets cancelled. This does not apply if you enabled multiple partial captures on your account and the
+// payment method supports multiple partial captures"
+// (https://docs.adyen.com/api-explorer/Checkout/72/post/payments/_paymentPspReference_/captures).
 func (c *Client) Capabilities() payment.Capabilities {
 	can := payment.Capabilities{
 		KeyLife: keyLife, Lookup: payment.LookupNone, Identity: payment.IdentityOwn, Complete: true,
 		Cancels: payment.CancelsByReference, Refunds: payment.RefundsParts,
 	}
 	if !c.captures {
-		can.Captures = payment.CapturesOnce
+		can.Captures = payment.CapturesOpen
 	}
 	return can
 }
@@ -100,7 +103,7 @@ func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, b
 func readRefusal(a kit.Answer) (*refusal, error) {
 	var said refusal
 	if err := a.Read(&said); err != nil || said.Code == "" {
-		return nil, fmt.Errorf("somebody answers %d for Adyen", a.Status)
+		return nil, fmt.Errorf("another server than Adyen answered with %d", a.Status)
 	}
 	said.Status = a.Status
 	if !definitive(said, a.Header) {

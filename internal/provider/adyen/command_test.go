@@ -1,6 +1,10 @@
 package adyen_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -9,6 +13,8 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/adyen"
 )
 
 // The requests contain our ids, and the webhooks name the payment and the refund by them.
@@ -24,7 +30,8 @@ func TestModificationsBearOurReferences(t *testing.T) {
 		Attempt: ch.Attempt, ProviderPaymentID: o.ProviderPaymentID, Money: euro(700), IdempotencyKey: "0123-capture-0", Permit: permit(),
 	})
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: o.ProviderPaymentID}, got)
+	require.Regexp(t, "^88[0-9]{13}K$", got.ProviderRef, "the capture's own name")
+	require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: o.ProviderPaymentID, ProviderRef: got.ProviderRef}, got)
 	sent := <-seen
 	require.Equal(t, "POST /v72/payments/"+o.ProviderPaymentID+"/captures", sent.line)
 	require.Equal(t, "0123-capture-0", sent.header.Get("Idempotency-Key"))
@@ -102,4 +109,50 @@ func TestAdyenCannotBeAsked(t *testing.T) {
 	can := c.Capabilities()
 	require.True(t, can.Blind())
 	require.Equal(t, payment.RefundLookupNone, can.RefundLookup)
+}
+
+// The webhooks of several captures name each of them, as the response did, by Adyen's id. They may carry our reference.
+func TestWebhooksNameEachOfSeveralCaptures(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	base, hc, _ := serve(t, f)
+	c, ch := client(base, "", hc), manual()
+	ch.Several = true
+	o := charged(t, c, ch)
+	var names []string
+	for _, key := range []string{"0123-capture-0", "0123-capture-1"} {
+		got, err := c.Capture(t.Context(), gateway.Capture{
+			Attempt: ch.Attempt, ProviderPaymentID: o.ProviderPaymentID, Money: euro(700), Several: true, IdempotencyKey: key, Permit: permit(),
+		})
+		require.NoError(t, err)
+		names = append(names, got.ProviderRef)
+	}
+	v, err := hooks.New(webhooks.Config{Secrets: []string{strings.Repeat("44", 32)}})
+	require.NoError(t, err)
+	for i, m := range f.payments[o.ProviderPaymentID].modified {
+		for code, want := range map[string]payment.MovementReport{
+			"CAPTURE":        {Kind: payment.MovementCapture, ID: names[i], Money: euro(700), Part: true, Reference: fmt.Sprint("0123-capture-", i)},
+			"CAPTURE_FAILED": {Kind: payment.MovementCaptureReversal, ID: names[i], Money: euro(700)},
+		} {
+			r, ok := payment.ReportOfEvent(v.Read(webhooks.Delivery{Method: http.MethodPost, Header: http.Header{}, Body: m.webhook(t, o.ProviderPaymentID, code, "true")})[0], "")
+			require.True(t, ok)
+			require.Equal(t, o.ProviderPaymentID, r.Payment)
+			require.Equal(t, []payment.MovementReport{want}, r.Movements)
+		}
+		r, ok := payment.ReportOfEvent(v.Read(webhooks.Delivery{Method: http.MethodPost, Header: http.Header{}, Body: m.webhook(t, o.ProviderPaymentID, "CAPTURE", "false")})[0], "")
+		require.True(t, ok)
+		require.Equal(t, &payment.RefusalReport{Kind: payment.OperationCapture, ProviderRef: names[i], Reference: fmt.Sprint("0123-capture-", i)}, r.Refusal)
+		require.Empty(t, r.Movements)
+	}
+}
+
+// webhook is the webhook about a request, as Adyen describes it.
+func (m modified) webhook(t *testing.T, id, code, success string) []byte {
+	t.Helper()
+	raw, err := json.Marshal(object{"live": "false", "notificationItems": []object{{"NotificationRequestItem": object{
+		"pspReference": m.psp, "originalReference": id, "merchantAccountCode": merchant, "merchantReference": m.reference, "amount": m.amount,
+		"eventCode": code, "success": success,
+	}}}})
+	require.NoError(t, err)
+	return raw
 }

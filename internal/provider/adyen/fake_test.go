@@ -23,9 +23,18 @@ type fake struct {
 
 type object = map[string]any
 
+// made is a payment. It is modified by requests, the oldest first.
 type made struct {
-	amount object
-	manual bool
+	amount   object
+	manual   bool
+	modified []modified
+}
+
+// modified is an accepted request to modify a payment. Its webhook is still to come.
+type modified struct {
+	verb, psp string
+	reference any
+	amount    object
 }
 
 type answer struct {
@@ -55,7 +64,7 @@ func newFake() *fake {
 	f.HandleFunc("POST /v72/cancels", f.command(f.cancelByReference))
 	f.HandleFunc("GET /v72/storedPaymentMethods", f.storedMethods)
 	for _, verb := range []string{"captures", "cancels", "refunds"} {
-		f.HandleFunc("POST /v72/payments/{id}/"+verb, f.command(f.modify))
+		f.HandleFunc("POST /v72/payments/{id}/"+verb, f.command(func(id string, in object) answer { return f.modify(verb, id, in) }))
 	}
 	return f
 }
@@ -201,13 +210,17 @@ func (f *fake) cancelByReference(_ string, in object) answer {
 }
 
 // modify only acknowledges a request. A webhook reports the result later.
-func (f *fake) modify(id string, in object) answer {
-	if f.payments[id] == nil {
+func (f *fake) modify(verb, id string, in object) answer {
+	of := f.payments[id]
+	if of == nil {
 		return refuse(422, "167", "validation")
 	}
+	psp := f.psp()
 	said := object{
-		"merchantAccount": merchant, "paymentPspReference": id, "pspReference": f.psp(), "status": "received", "reference": in["reference"],
+		"merchantAccount": merchant, "paymentPspReference": id, "pspReference": psp, "status": "received", "reference": in["reference"],
 	}
+	amount, _ := in["amount"].(object)
+	of.modified = append(of.modified, modified{verb, psp, in["reference"], amount})
 	if in["amount"] != nil {
 		said["amount"] = in["amount"]
 	}

@@ -106,6 +106,7 @@ type request struct {
 // serve returns an address, a client and the server's requests.
 func serve(t *testing.T, h http.Handler) (base string, c *http.Client, seen <-chan request) {
 	t.Helper()
+	h = providertest.Recorded(t, h)
 	all := make(chan request, 100)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)

@@ -72,8 +72,8 @@ var (
 
 // Statement implements gateway.Statement. It reads the settlement details report
 // (https://docs.adyen.com/reporting/settlement-reconciliation/transaction-level/settlement-details-report), which lists
-// the payments in a payout batch with their fees. As in webhooks, a capture is a total of its payment, named by Psp
-// Reference alone. Any other movement is named by its Modification Reference.
+// the payments in a payout batch with their fees. As in webhooks, a movement is named by its Modification Reference. A
+// capture is the total of its payment, or one of several.
 //
 // If all lines can be read, the net amounts of a batch and its payout (MerchantPayout) must add up to 0.
 func Statement(file io.Reader, take func(gateway.Entry) error) error {
@@ -117,9 +117,7 @@ func line(r kit.TableRow) (*gateway.Entry, error) {
 		ID: modification + "/" + r.Text(columnType), Payment: psp, Payee: r.Text(columnMerchant), Payout: r.Text(columnBatch), Net: net, Fee: fee(r),
 		Movement: payment.MovementReport{Kind: of.kind, Money: payment.Money{Minor: max(gross.Minor, -gross.Minor), Currency: gross.Currency}, At: created(r)},
 	}
-	if of.kind != payment.MovementCapture {
-		e.Movement.ID = hooks.MovementID(modification, of.code)
-	}
+	e.Movement.ID, e.Movement.Part = hooks.MovementID(modification, of.code), of.kind == payment.MovementCapture
 	if of.kind == payment.MovementChargeback || of.kind == payment.MovementChargebackReversal {
 		e.Movement.Dispute = modification
 	}

@@ -72,8 +72,8 @@ func TestStatement(t *testing.T) {
 		told        payment.MovementReport
 		fee, net    *payment.Money
 	}{
-		{"1713702551795048/Settled", "1813702551707653", payment.MovementReport{Kind: payment.MovementCapture, Money: gbp(500)}, pence(12), pence(488)},
-		{"1713702551795049/Settled", "1813702551707654", payment.MovementReport{Kind: payment.MovementCapture, Money: yen}, pence(5), pence(300)},
+		{"1713702551795048/Settled", "1813702551707653", payment.MovementReport{Kind: payment.MovementCapture, ID: "1713702551795048", Part: true, Money: gbp(500)}, pence(12), pence(488)},
+		{"1713702551795049/Settled", "1813702551707654", payment.MovementReport{Kind: payment.MovementCapture, ID: "1713702551795049", Part: true, Money: yen}, pence(5), pence(300)},
 		{"1713702551795050/SettledReversed", "1813702551707655", payment.MovementReport{Kind: payment.MovementCaptureReversal, ID: "1713702551795050", Money: gbp(100)}, nil, pence(-100)},
 		{"1713702551795051/Refunded", "1813702551707653", payment.MovementReport{Kind: payment.MovementRefund, ID: "1713702551795051", Money: gbp(200)}, pence(10), pence(-210)},
 		{"1713702551795051/RefundedReversed", "1813702551707653", payment.MovementReport{Kind: payment.MovementRefundReversal, ID: "1713702551795051", Money: gbp(200)}, nil, pence(200)},
@@ -93,7 +93,7 @@ func TestStatementByTheNamesOfItsColumns(t *testing.T) {
 	got, err := statement(t, "\uFEFF\"Net Credit (NC)\";\"Net Debit (NC)\";\"Net Currency\";\"Gross Credit (GC)\";\"Gross Debit (GC)\";\"Gross Currency\";\"Modification Reference\";\"Type\";\"Psp Reference\"\n"+
 		"\"4.88\";\"0\";\"GBP\";\"5.00\";\"0.00\";\"GBP\";\"M1\";\"Settled\";\"P1\"\n")
 	require.NoError(t, err)
-	require.Equal(t, []gateway.Entry{{ID: "M1/Settled", Payment: "P1", Net: pence(488), Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: gbp(500)}}}, got)
+	require.Equal(t, []gateway.Entry{{ID: "M1/Settled", Payment: "P1", Net: pence(488), Movement: payment.MovementReport{Kind: payment.MovementCapture, ID: "M1", Part: true, Money: gbp(500)}}}, got)
 }
 
 // TestStatementAndWebhooksAgree: the same money has the same name in the report and in the webhook of its event.
@@ -191,7 +191,7 @@ func TestStatementOfPublishedPayments(t *testing.T) {
 	r, ok := payment.ReportOfEvent(event, "")
 	require.True(t, ok)
 	of := r.Movements[0]
-	got, err := statement(t, reportOf(reportLine("Settled", r.Payment, "M1", fmt.Sprintf("%s,,%d.%02d,1,EUR,,1,,,,", of.Money.Currency, of.Money.Minor/100, of.Money.Minor%100))))
+	got, err := statement(t, reportOf(reportLine("Settled", r.Payment, of.ID, fmt.Sprintf("%s,,%d.%02d,1,EUR,,1,,,,", of.Money.Currency, of.Money.Minor/100, of.Money.Minor%100))))
 	require.NoError(t, err)
 	require.Equal(t, []any{r.Payment, of.Kind, of.ID, of.Money}, []any{got[0].Payment, got[0].Movement.Kind, got[0].Movement.ID, got[0].Movement.Money})
 }

@@ -23,14 +23,14 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	given, err := optionsOf(ch.Details)
 	n.If(err != nil, "provider_data.options", "must be an object")
 	if name := unknownOption(given); name != "" {
-		n.If(true, "provider_data.options."+name, fmt.Sprintf("is not passed on to this account's provider, which takes %v", optional()))
+		n.If(true, "provider_data.options."+name, fmt.Sprintf("is not sent to this account's provider, which accepts only %v", optional()))
 	}
 	n.If(c.Currency == "", "amount", "can't be charged: the account has no currency")
-	n.If(c.Currency != "" && ch.Money.Currency != c.Currency, "amount", "is of another currency than the account's merchant account")
+	n.If(c.Currency != "" && ch.Money.Currency != c.Currency, "amount", "has another currency than the account's merchant account")
 	n.If(ch.StatementDescriptor != "" && !descriptorForm.MatchString(ch.StatementDescriptor), "statement_descriptor",
-		"must be a name of 3, 7 or 12 characters, * and a product, with 22 characters at most")
-	n.If(ch.Save && ch.Stored, "save_payment_method", "is for a nonce: a payment method in the vault is stored")
+		"must be a name of 3, 7 or 12 characters, * and a product, with at most 22 characters")
+	n.If(ch.Save && ch.Stored, "save_payment_method", "is only for a nonce: a payment method in the vault is already stored")
 	n.If(ch.Save && !customerForm.MatchString(ch.Customer.Reference), "customer.reference",
-		"is needed to store a payment method, with letters, digits, - and _, 36 at the most")
+		"is required to store a payment method: at most 36 letters, digits, - and _")
 	return n.Err()
 }

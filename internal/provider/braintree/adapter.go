@@ -13,13 +13,14 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() kit.Adapter {
 	return kit.Adapter{
-		Dashboard: dashboard(),
+		Dashboard:      dashboard(),
+		DisputeReasons: disputeReasons(),
 		Keys: []webhooks.Key{
 			kit.MerchantID(false),
 			{Name: "public_key", Doc: "Braintree's public key"},
 			webhooks.SecretsKey(), webhooks.CurrencyKey(),
 			{Name: "merchant_account_id", Optional: true, Doc: "Braintree's merchant account in this currency; absent: the default one"},
-			{Name: "api_request_keys", Optional: true, OneOf: []string{on, off}, Doc: "Braintree: off if it refuses requests with error 915231; a charge is then sent once, and searched"},
+			{Name: "api_request_keys", Optional: true, OneOf: []string{on, off}, Doc: "Braintree: off if Braintree refuses requests with error 915231; paylatch then sends a charge once, and searches for it"},
 		},
 		Payees: func(params map[string]string) []string {
 			if params["merchant_account_id"] == "" {
@@ -60,14 +61,14 @@ func of(s kit.Settings) (*Client, error) {
 func carries() []kit.Carried {
 	const fresh = "of a nonce that is not stored"
 	return []kit.Carried{
-		{Member: "save_payment_method", As: "transaction.options.store_in_vault_on_success", When: "with a nonce; needs `customer.reference`, and makes that customer in the vault"},
-		{Member: "initiator", As: "transaction.transaction_source", When: "as `unscheduled`, unless provider_data has another"},
+		{Member: "save_payment_method", As: "transaction.options.store_in_vault_on_success", When: "with a nonce; needs `customer.reference`, and creates this customer in the vault"},
+		{Member: "initiator", As: "transaction.transaction_source", When: "as `unscheduled`, unless provider_data has another value"},
 		{Member: "statement_descriptor", As: "transaction.descriptor.name", When: "in Braintree's form: `SHOP123*TICKET`"},
-		{Member: "customer.reference", As: "transaction.customer_id", When: "with a vaulted method, and with save_payment_method: letters, digits, `-` and `_` (from memory)"},
-		{Member: "customer.email", As: "transaction.customer.email", When: fresh + "; else of the new customer in the vault"},
-		{Member: "customer.phone", As: "transaction.customer.phone", When: fresh + "; else of the new customer in the vault"},
+		{Member: "customer.reference", As: "transaction.customer_id", When: "with a vaulted method, and with save_payment_method; only letters, digits, `-` and `_`, as far as we remember"},
+		{Member: "customer.email", As: "transaction.customer.email", When: fresh + "; otherwise for the new customer in the vault"},
+		{Member: "customer.phone", As: "transaction.customer.phone", When: fresh + "; otherwise for the new customer in the vault"},
 		{Member: "customer.ip", As: "transaction.risk_data.customer_ip"},
-		{Member: "browser", As: "transaction.risk_data.customer_browser", When: "the user agent alone"},
+		{Member: "browser", As: "transaction.risk_data.customer_browser", When: "only the user agent"},
 		{Member: "customer.billing_address", As: "transaction.billing.street_address"},
 		{Member: "customer.shipping_address", As: "transaction.shipping.street_address"},
 	}

@@ -18,9 +18,9 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 		n.If(ok && (json.Unmarshal(raw, &object) != nil || object == nil), "provider_data."+name, "must be an object")
 	}
 	_, err := units(ch.Money)
-	n.If(err != nil, "amount", "is not accepted by Checkout.com in this currency: the last of three decimals must be 0")
-	n.If(ch.Save && ch.Stored, "save_payment_method", "is for a token (tok_…): an instrument is stored")
+	n.If(err != nil, "amount", "is not possible at Checkout.com: in this currency the last of the three decimals must be 0")
+	n.If(ch.Save && ch.Stored, "save_payment_method", "is only for a token (tok_…): an instrument is already stored")
 	n.If(ch.Save && !strings.HasPrefix(ch.Customer.Reference, customerPrefix), "customer.reference",
-		"must be the id of one of Checkout.com's customers (cus_…) with save_payment_method")
+		"must be a Checkout.com customer id (cus_…) with save_payment_method")
 	return n.Err()
 }

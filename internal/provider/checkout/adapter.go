@@ -11,7 +11,8 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() kit.Adapter {
 	return kit.Adapter{
-		Dashboard: dashboard(),
+		Dashboard:      dashboard(),
+		DisputeReasons: kit.CardReasons(),
 		Keys: []webhooks.Key{
 			kit.APIKey(), {Name: "processing_channel_id", Optional: true, Doc: "Checkout.com's processing channel (pc_…); absent: the key's default"},
 		},

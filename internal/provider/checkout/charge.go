@@ -88,10 +88,16 @@ func (c *Client) request(ch gateway.Charge) (paymentRequest, error) {
 // instrument, even an instrument that was stored before.
 const saves = "save_payment_method"
 
+// inParts marks a payment with a hold that is captured in several parts: a lookup then names each capture.
+const inParts = "several_captures"
+
 func marks(ch gateway.Charge) map[string]string {
 	m := map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)}
 	if ch.Save {
 		m[saves] = "true"
+	}
+	if ch.Several {
+		m[inParts] = "true"
 	}
 	return m
 }

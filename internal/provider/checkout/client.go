@@ -54,7 +54,7 @@ func New(base, key string, client *http.Client) *Client {
 }
 
 // Capabilities implements gateway.Provider. https://www.checkout.com/docs/payments/manage-payments describes full and
-// partial captures, voids before the capture, any number of partial refunds, and a list by reference. Checkout.com
+// partial captures, several of them with American Express, Mastercard and Visa, voids of what is not captured, any number of partial refunds, and a list by reference. Checkout.com
 // accepts a refund first, and does not document how soon the refund is among the payment's actions.
 //
 // The adapter declares no keys: "if the original request returns a 4xx or 5xx response code, no idempotent result is
@@ -64,7 +64,7 @@ func New(base, key string, client *http.Client) *Client {
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		Resend: payment.ResendUnfound, Lookup: payment.LookupByReference, FindLag: findLag, Identity: payment.IdentityOwn,
-		Captures: payment.CapturesOnce, Cancels: payment.CancelsByID,
+		Captures: payment.CapturesSeveral, Cancels: payment.CancelsByID,
 		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupInPayment, Shows: payment.ShowsDisputes,
 	}
 }
@@ -97,7 +97,7 @@ func readRefusal(a kit.Answer) (*refusal, error) {
 	said := refusal{Status: a.Status}
 	empty := len(a.Body) == 0 && a.Header.Get("Cko-Request-Id") != ""
 	if err := a.Read(&said); !empty && (err != nil || said.Type == "") {
-		return nil, fmt.Errorf("somebody answers %d for Checkout.com", a.Status)
+		return nil, fmt.Errorf("another server than Checkout.com answered with %d", a.Status)
 	}
 	return &said, nil
 }

@@ -39,7 +39,8 @@ func TestAnActionThatWaitsIsUnderWay(t *testing.T) {
 	}
 	got, err := c.Capture(t.Context(), command)
 	require.NoError(t, err)
-	require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: o.ProviderPaymentID}, got)
+	require.Regexp(t, "^act_", got.ProviderRef)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: o.ProviderPaymentID, ProviderRef: got.ProviderRef}, got)
 	sent := <-seen
 	require.Equal(t, "POST /payments/"+o.ProviderPaymentID+"/captures", sent.line)
 	require.Equal(t, "0123-capture-0", sent.header.Get("Cko-Idempotency-Key"))
@@ -52,7 +53,7 @@ func TestAnActionThatWaitsIsUnderWay(t *testing.T) {
 	got, err = c.Capture(t.Context(), command)
 	require.NoError(t, err)
 	taken := euro(700)
-	require.Equal(t, gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: o.ProviderPaymentID, Live: new(false), Money: &taken}, got)
+	require.Equal(t, gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: o.ProviderPaymentID, ProviderRef: got.ProviderRef, Live: new(false), Money: &taken}, got)
 }
 
 // An accepted action must never be reported as not accepted.
@@ -66,7 +67,7 @@ func TestAnAcceptedActionWhosePaymentCannotBeReadIsUnderWay(t *testing.T) {
 		w.WriteHeader(http.StatusAccepted)
 		_, _ = io.WriteString(w, `{"action_id":"act_1"}`)
 	}))
-	waits := gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: "pay_1"}
+	waits := gateway.Outcome{Event: fsm.EventProcessing, ProviderPaymentID: "pay_1", ProviderRef: "act_1"}
 	got, err := c.Capture(t.Context(), gateway.Capture{ProviderPaymentID: "pay_1", Money: euro(700), Permit: permit()})
 	require.NoError(t, err)
 	require.Equal(t, waits, got)

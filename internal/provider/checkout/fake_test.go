@@ -26,10 +26,11 @@ type fake struct {
 
 type object = map[string]any
 
-// paid is a payment. captured is the total captured amount. wanted are actions that were accepted and not executed yet.
+// paid is a payment. captured is the total captured amount, voided the released amount. wanted are actions that were accepted and not executed yet.
 type paid struct {
 	id, reference, currency, status string
 	amount, captured, refunded      int64
+	voided                          int64
 	metadata                        any
 	stored                          bool
 	disputes                        []object
@@ -215,10 +216,23 @@ func (f *fake) pay(in object) answer {
 
 func (f *fake) take(p *paid, amount int64, reference string) {
 	f.did(p, "Capture", amount, true, "10000", reference)
-	p.captured, p.status = amount, "Captured"
-	if amount < p.amount {
+	p.took(amount)
+}
+
+func (p *paid) took(amount int64) {
+	p.captured += amount
+	p.status = "Captured"
+	if p.captured < p.amount {
 		p.status = "Partially Captured"
 	}
+}
+
+// capturable is what a capture may take. An action that waits has not happened.
+func (p *paid) capturable() int64 {
+	if p.status != "Authorized" && p.status != "Partially Captured" {
+		return 0
+	}
+	return p.amount - p.captured - p.voided
 }
 
 func link(id string) object { return object{"href": "https://api.sandbox.checkout.com/payments/" + id} }
@@ -245,9 +259,12 @@ func (p *paid) details() object {
 	all := object{
 		"id": p.id, "requested_on": "2026-03-14T15:09:26Z", "amount": p.amount, "currency": p.currency, "status": p.status,
 		"approved": p.status != "Declined", "reference": p.reference, "metadata": p.metadata,
-		"balances": object{"id": p.id, "total_authorized": p.amount, "total_captured": p.captured, "total_refunded": p.refunded},
-		"_links":   object{"self": link(p.id), "actions": link(p.id + "/actions")},
-		"source":   p.source(),
+		"balances": object{
+			"id": p.id, "total_authorized": p.amount, "total_captured": p.captured, "total_refunded": p.refunded, "total_voided": p.voided,
+			"available_to_capture": p.capturable(),
+		},
+		"_links": object{"self": link(p.id), "actions": link(p.id + "/actions")},
+		"source": p.source(),
 	}
 	if p.status == "Pending" {
 		all["3ds"] = object{"downgraded": false, "enrolled": "Y"}
@@ -269,24 +286,29 @@ func (f *fake) accept(p *paid, in object, kind string, amount int64, then func()
 func (f *fake) capture(p *paid, in object) answer {
 	amount, _ := in["amount"].(float64)
 	switch {
-	case p.status != "Authorized":
+	case p.capturable() == 0:
 		return answer{403, nil}
-	case int64(amount) > p.amount:
+	case int64(amount) > p.capturable():
 		return invalid("amount_invalid")
 	}
 	return f.accept(p, in, "Capture", int64(amount), func() {
-		p.captured, p.status = int64(amount), "Captured"
-		if p.captured < p.amount {
-			p.status = "Partially Captured"
+		p.took(int64(amount))
+		if in["capture_type"] != "NonFinal" {
+			p.voided = p.amount - p.captured
 		}
 	})
 }
 
+// void releases what is not captured, also of a payment that is captured in part.
 func (f *fake) void(p *paid, in object) answer {
-	if p.status != "Authorized" {
+	if p.capturable() == 0 {
 		return answer{403, nil}
 	}
-	return f.accept(p, in, "Void", p.amount, func() { p.status = "Voided" })
+	return f.accept(p, in, "Void", p.capturable(), func() {
+		if p.voided = p.amount - p.captured; p.captured == 0 {
+			p.status = "Voided"
+		}
+	})
 }
 
 func (f *fake) refund(p *paid, in object) answer {

@@ -42,6 +42,9 @@ func (c *Client) standing(ctx context.Context, id string) (gateway.Outcome, paid
 		}
 	}
 	o, err := outcome(found)
+	if err == nil && found.inParts() {
+		err = c.withParts(ctx, &o, found)
+	}
 	return o, found, err
 }
 

@@ -41,6 +41,8 @@ type paid struct {
 		Authorized int64 `json:"total_authorized"`
 		Captured   int64 `json:"total_captured"`
 		Refunded   int64 `json:"total_refunded"`
+		// Capturable is absent where it is not stated.
+		Capturable *int64 `json:"available_to_capture"`
 	} `json:"balances"`
 	Source   instrument      `json:"source"`
 	Metadata json.RawMessage `json:"metadata"`

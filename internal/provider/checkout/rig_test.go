@@ -65,6 +65,7 @@ type request struct {
 // serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*checkout.Client, <-chan request) {
 	t.Helper()
+	h = providertest.Recorded(t, h)
 	seen := make(chan request, 100)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)

@@ -15,12 +15,12 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	var n kit.Needs
 	n.Data(ch.Details, allowed()...)
 	secret := isCryptogram(ch.Token)
-	n.If(secret && ch.Customer.IP == "", "customer.ip", "is needed to charge a card's cryptogram")
-	n.If(secret && ch.ReturnURL == "", "return_url", "is needed for 3-D Secure: the bank posts its answer there")
-	n.If(ch.Save && ch.Customer.Reference == "", "customer.reference", "is needed to save a card")
+	n.If(secret && ch.Customer.IP == "", "customer.ip", "is required to charge a card's cryptogram")
+	n.If(secret && ch.ReturnURL == "", "return_url", "is required for 3-D Secure: the bank posts its response to this address")
+	n.If(ch.Save && ch.Customer.Reference == "", "customer.reference", "is required to save a card")
 	if scheduled := string(ch.ProviderData["PaymentScheduled"]); scheduled != "" {
 		n.If(scheduled != "0" && scheduled != "1", "provider_data.PaymentScheduled", "must be 0 or 1")
-		n.If(!ch.Unattended, "provider_data.PaymentScheduled", "is for a payment without the customer: initiator merchant")
+		n.If(!ch.Unattended, "provider_data.PaymentScheduled", "is only for a payment without the customer (initiator merchant)")
 	}
 	n.Receipt(ch.Details)
 	for i := range ch.Lines {
@@ -34,7 +34,7 @@ func accepts(n *kit.Needs, member string, r *gateway.LineReceipt) {
 	if r == nil {
 		return
 	}
-	const none = "has no number at CloudPayments"
+	const none = "has no code at CloudPayments"
 	_, rate := rates[r.VATCode]
 	_, object := objects[r.PaymentSubject]
 	_, method := methods[r.PaymentMode]

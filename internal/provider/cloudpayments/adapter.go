@@ -28,10 +28,10 @@ func Adapter() kit.Adapter {
 			c.Taxation, err = taxation(s.Params["taxation_system"])
 			return c, err
 		},
-		Payees:        kit.PayeesOf("public_id"),
-		Merchant:      kit.Merchant{Keys: []string{"public_id"}},
-		BrowserMarked: true,
-		Books:         func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
+		Payees:   kit.PayeesOf("public_id"),
+		Merchant: kit.Merchant{Keys: []string{"public_id"}},
+		Marks:    gateway.MarksByBrowser,
+		Books:    func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
 	}
 }
 

@@ -23,11 +23,11 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 		n.If(given && text(raw) == "", "provider_data."+name, "must be a text, a number, true or false")
 	}
 	_, err := units(ch.Money)
-	n.If(err != nil || !slices.Contains(currencies, ch.Money.Currency), "amount", "must be in a currency of Comgate's, in forints a whole number")
+	n.If(err != nil || !slices.Contains(currencies, ch.Money.Currency), "amount", "must be in a currency of Comgate; an amount in forints must be a whole number")
 	n.If(ch.Customer.Email == "", "customer.email", "is required by Comgate")
 	stored := c.TokenKind(ch.Token) == gateway.TokenStored
 	n.If(stored && ch.Capture == payment.CaptureManual, "capture", "must be automatic for a recurring payment")
-	n.If(stored && ch.Save, "save_payment_method", "is for a new payment method")
-	n.If(ch.Save && ch.Customer.Reference == "", "customer.reference", "is needed to store a payment method")
+	n.If(stored && ch.Save, "save_payment_method", "is only for a new payment method")
+	n.If(ch.Save && ch.Customer.Reference == "", "customer.reference", "is required to store a payment method")
 	return n.Err()
 }

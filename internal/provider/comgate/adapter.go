@@ -22,10 +22,10 @@ func Adapter() kit.Adapter {
 			ByHand: "choose the paid result on Comgate's test page",
 		},
 		Carries: carries(), ProviderData: providerData(),
-		Payees:        kit.PayeesOf("merchant"),
-		Merchant:      kit.Merchant{Keys: []string{"merchant"}},
-		New:           func(s kit.Settings) (gateway.Provider, error) { return of(s), nil },
-		BrowserMarked: true,
+		Payees:   kit.PayeesOf("merchant"),
+		Merchant: kit.Merchant{Keys: []string{"merchant"}},
+		New:      func(s kit.Settings) (gateway.Provider, error) { return of(s), nil },
+		Marks:    gateway.MarksByBrowser,
 		Books: func(s kit.Settings) (gateway.Books, error) {
 			if c := of(s); !c.Test {
 				return c, nil
@@ -48,10 +48,10 @@ func carries() []kit.Carried {
 	return []kit.Carried{
 		{Member: "return_url", As: "url_paid", When: page + "; also as url_cancelled and url_pending"},
 		{Member: "save_payment_method", As: "initRecurring", When: page + "; needs a contract for recurring payments"},
-		{Member: "statement_descriptor", As: "label", When: "its first 16 characters; else those of the order's id"},
-		{Member: "customer.reference", As: "payerId", When: "with save_payment_method, which requires it; after `recurring:`"},
+		{Member: "statement_descriptor", As: "label", When: "its first 16 characters; without it the first 16 characters of the order's id"},
+		{Member: "customer.reference", As: "payerId", When: "required with save_payment_method; sent after `recurring:`"},
 		{Member: "customer.email", As: "email", When: "required"},
-		{Member: "customer.locale", As: "lang", When: page + ", where it is one of Comgate's"},
-		{Member: "customer.billing_address", As: "country", When: "the country alone, which chooses the methods of the page, unless provider_data has it; else ALL"},
+		{Member: "customer.locale", As: "lang", When: page + ", if Comgate supports the language"},
+		{Member: "customer.billing_address", As: "country", When: "only the country, unless provider_data has a country; the country chooses the methods of the page; without it ALL"},
 	}
 }

@@ -116,7 +116,7 @@ func (c *Client) post(ctx context.Context, method string, form url.Values, r kit
 	said, err := url.ParseQuery(strings.TrimSpace(string(a.Body)))
 	refusal := a.Status >= http.StatusBadRequest && a.Status < http.StatusInternalServerError && said.Get("code") != codeOK
 	if err != nil || said.Get("code") == "" || a.Status != http.StatusOK && !refusal {
-		return nil, fmt.Errorf("somebody answers %d for Comgate", a.Status)
+		return nil, fmt.Errorf("another server than Comgate answered with %d", a.Status)
 	}
 	return answer(said), nil
 }

@@ -60,6 +60,7 @@ type sent struct {
 // serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*comgate.Client, <-chan sent) {
 	t.Helper()
+	h = providertest.Recorded(t, h)
 	got := make(chan sent, 100)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)

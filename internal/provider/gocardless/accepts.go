@@ -33,7 +33,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	n.If(ch.Capture == payment.CaptureManual, "capture", "must be automatic: GoCardless holds no money")
 	if c.TokenKind(ch.Token) == gateway.TokenStored {
 		n.Data(ch.Details, mandateData()...)
-		n.If(ch.Save, "save_payment_method", "is for a new payment method: a mandate is stored")
+		n.If(ch.Save, "save_payment_method", "is only for a new payment method: a mandate is already stored")
 		return n.Err()
 	}
 	n.Data(ch.Details, slices.Concat(payData(), requestData())...)

@@ -13,7 +13,7 @@ func Adapter() kit.Adapter {
 	return kit.Adapter{
 		Dashboard: dashboard(),
 		Keys: []webhooks.Key{kit.APIKey(), {
-			Name: "organisation", Optional: true, Doc: "GoCardless's organisation (OR…); payments to another do not count",
+			Name: "organisation", Optional: true, Doc: "GoCardless's organisation (OR…); paylatch does not count payments to another organisation",
 		}},
 		Payees:   kit.PayeesOf("organisation"),
 		Merchant: kit.Merchant{Keys: []string{"organisation"}},
@@ -21,7 +21,7 @@ func Adapter() kit.Adapter {
 		TestHosts: []string{"api-sandbox.gocardless.com"},
 		Trial: kit.Trial{
 			Page:   "redirect",
-			ByHand: "authorise the payment with the sandbox's bank details; a debit takes days, which a scenario simulator of the dashboard shortens",
+			ByHand: "authorise the payment with the sandbox's bank details; a debit takes days; a scenario simulator in the dashboard makes it faster",
 		},
 		Carries: carries(), ProviderData: providerData(),
 		New:    func(s kit.Settings) (gateway.Provider, error) { return of(s), nil },
@@ -38,14 +38,14 @@ func carries() []kit.Carried {
 	const person = "billing_request_flows.prefilled_customer."
 	return []kit.Carried{
 		{Member: "return_url", As: "billing_request_flows.redirect_uri", When: page + "; also as exit_uri"},
-		{Member: "save_payment_method", As: "billing_requests.mandate_request.currency", When: page + ": a mandate is made beside the payment"},
+		{Member: "save_payment_method", As: "billing_requests.mandate_request.currency", When: page + ": GoCardless makes a mandate together with the payment"},
 		{Member: "statement_descriptor", As: "payments.description", When: "else the order's id"},
 		{Member: "statement_descriptor", As: "billing_requests.payment_request.description", When: page + "; else the order's id"},
 		{Member: "customer.reference", As: "billing_requests.mandate_request.metadata.customer_reference", When: "with save_payment_method, which requires it"},
 		{Member: "customer.reference", As: "billing_requests.links.customer", When: page + ", if it is a customer of GoCardless (`CU…`)"},
 		{Member: "customer.email", As: person + "email", When: shown},
 		{Member: "customer.name", As: person + "family_name", When: shown + "; with a blank, between the given and the family name"},
-		{Member: "customer.locale", As: "billing_request_flows.language", When: "without a mandate, where it is one of GoCardless's"},
+		{Member: "customer.locale", As: "billing_request_flows.language", When: "without a mandate, if GoCardless supports the language"},
 		{Member: "customer.billing_address", As: person + "address_line1", When: shown},
 	}
 }

@@ -158,7 +158,7 @@ func readRefusal(a kit.Answer) (*refusal, error) {
 		Error refusal `json:"error"`
 	}
 	if err := a.Read(&said); err != nil || said.Error.Code != a.Status || said.Error.Type == "" {
-		return nil, fmt.Errorf("somebody answers %d for GoCardless", a.Status)
+		return nil, fmt.Errorf("another server than GoCardless answered with %d", a.Status)
 	}
 	if !slices.Contains(definitive(), a.Status) {
 		return nil, &said.Error

@@ -30,13 +30,13 @@ func carried() []kit.Carried {
 	const onPage = "on GoPay's page"
 	return []kit.Carried{
 		{Member: "save_payment_method", As: "recurrence.recurrence_cycle", When: "as ON_DEMAND, of a card; needs `customer.reference`"},
-		{Member: "return_url", As: "callback.return_url", When: "required but for a saved card"},
+		{Member: "return_url", As: "callback.return_url", When: "required, except for a saved card"},
 		{Member: "statement_descriptor", As: "order_description", When: "else the order's id"},
-		{Member: "customer.reference", As: "additional_params[].value", When: "to save a card, whose owner it is"},
-		{Member: "customer.email", As: "payer.contact.email", When: "required but for a saved card"},
+		{Member: "customer.reference", As: "additional_params[].value", When: "to save a card: the customer who owns the card"},
+		{Member: "customer.email", As: "payer.contact.email", When: "required, except for a saved card"},
 		{Member: "customer.name", As: "payer.contact.last_name", When: onPage},
 		{Member: "customer.phone", As: "payer.contact.phone_number", When: onPage},
-		{Member: "customer.locale", As: "lang", When: onPage + ", where it is one of its languages"},
+		{Member: "customer.locale", As: "lang", When: onPage + ", if the page supports the language"},
 		{Member: "customer.billing_address", As: "payer.contact.street", When: onPage + ", without the country"},
 		{Member: "lines", As: "items[].name", When: "else the order's id"},
 	}

@@ -42,7 +42,7 @@ func readRefusal(a kit.Answer) (*refusal, error) {
 		} `json:"errors"`
 	}
 	if err := json.Unmarshal(a.Body, &said); err != nil || len(said.Errors) == 0 || said.Errors[0].Number == 0 && said.Errors[0].Name == "" {
-		return nil, fmt.Errorf("somebody answers %d for GoPay", a.Status)
+		return nil, fmt.Errorf("another server than GoPay answered with %d", a.Status)
 	}
 	r := &refusal{status: a.Status, number: said.Errors[0].Number, name: said.Errors[0].Name}
 	if !r.definitive() {

@@ -66,7 +66,7 @@ func TestCarries(t *testing.T) {
 func opened(t *testing.T) (*gopay.Client, *gate) {
 	t.Helper()
 	g := newGate(t)
-	s := httptest.NewServer(g)
+	s := httptest.NewServer(providertest.Recorded(t, g))
 	t.Cleanup(s.Close)
 	c := gopay.New(s.URL, "id", "secret", goid, s.Client(), time.Now)
 	c.Notify = "https://paylatch.example/hooks/gopay"

@@ -24,7 +24,7 @@ func (n *Needs) Data(d gateway.Details, allowed ...string) {
 	for _, name := range slices.Sorted(maps.Keys(d.ProviderData)) {
 		if !slices.Contains(allowed, name) {
 			n.fields = append(n.fields, payment.FieldError{
-				Field: "provider_data." + name, Message: "is not passed on to this account's provider, which takes " + orNone(allowed),
+				Field: "provider_data." + name, Message: "is not sent to this account's provider, which accepts only " + orNone(allowed),
 			})
 		}
 	}

@@ -17,7 +17,7 @@ import (
 type Adapter struct {
 	// Keys are the account's required and optional keys for calls.
 	Keys []webhooks.Key
-	// TestKey is the key that has a distinct form in test mode, and TestForm is that form. TestHosts are the provider's
+	// TestKey names the configuration key whose value has a distinct form in test mode. TestForm matches that form. TestHosts are the provider's
 	// test hosts; hosts below them are test hosts too. Any other credential or address counts as live.
 	TestKey   string
 	TestForm  *regexp.Regexp
@@ -51,14 +51,14 @@ type Adapter struct {
 	Statement gateway.Statement
 	// Lag is the time during which the books may lack a new entry.
 	Lag time.Duration
-	// Unmarked is set if the entries of the books have no mark of ours. After a database was restored from a backup, its
-	// lost payments then look like foreign payments.
-	Unmarked bool
-	// BrowserMarked is set if a customer's browser could have written our mark in an entry of the books or of the
-	// statement. If only the mark ties an entry to its attempt, the entry is unproven.
-	BrowserMarked bool
+	// Marks are our marks in the entries of the books and of the statement.
+	Marks gateway.Marks
 	// Dashboard is the address of a payment in the provider's dashboard.
 	Dashboard Dashboard
+	// RefundTime is how long a refund takes. DisputeReasons are the provider's codes of disputes in words; nil for a provider
+	// without such codes.
+	RefundTime     RefundTime
+	DisputeReasons map[string]string
 }
 
 // Carried is a member of a charge that is passed on.
@@ -111,7 +111,7 @@ func OAuth() []webhooks.Key {
 	}
 }
 
-// TestPayments returns the key test_payments. It is for the kinds whose configuration decides whether payments are
+// TestPayments returns the key test_payments. It is for the kinds where the configuration decides whether payments are
 // tests.
 func TestPayments() webhooks.Key {
 	return webhooks.Key{Name: "test_payments", Optional: true, OneOf: []string{"true", "false"}, Doc: "true for test payments at Comgate, Lemon Squeezy or Robokassa (with its test passwords)"}

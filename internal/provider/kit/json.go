@@ -12,17 +12,26 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
+// NoBody is the body of a command that takes none. The request is empty but has the type of JSON, as the samples of PayPal,
+// Square and YooKassa have it.
+var NoBody any = noBody{} //nolint:gochecknoglobals // a constant
+
+type noBody struct{}
+
 // DoJSON is Do with a JSON body, or with an empty body if body is nil. It sends nothing if the body can't be marshaled.
 func DoJSON(ctx context.Context, client *http.Client, r Request, body any) (Answer, error) {
 	if body == nil {
 		return Do(ctx, client, r)
 	}
-	raw, err := JSON(body)
-	if err != nil {
+	r.Header = r.Header.Clone()
+	r.Header.Set("Content-Type", "application/json")
+	if body == NoBody {
+		return Do(ctx, client, r)
+	}
+	var err error
+	if r.Body, err = JSON(body); err != nil {
 		return Answer{}, err
 	}
-	r.Body, r.Header = raw, r.Header.Clone()
-	r.Header.Set("Content-Type", "application/json")
 	return Do(ctx, client, r)
 }
 

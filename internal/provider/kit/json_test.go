@@ -48,6 +48,22 @@ func TestDoJSONOfNothingHasNoBody(t *testing.T) {
 	require.EqualValues(t, 1, hits.Load())
 }
 
+func TestDoJSONOfACommandWithoutABody(t *testing.T) {
+	t.Parallel()
+	sent := make(chan string, 1)
+	url, _ := server(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		sent <- r.Header.Get("Content-Type") + " " + string(body)
+		_, _ = io.WriteString(w, `{}`)
+	})
+	r := post(url)
+	r.Header, r.Body = http.Header{}, nil
+	_, err := kit.DoJSON(t.Context(), client(t), r, kit.NoBody)
+	require.NoError(t, err)
+	require.Equal(t, "application/json ", <-sent)
+	require.Empty(t, r.Header, "the caller's header is its own")
+}
+
 func TestDoJSONSendsNothingThatIsNoJSON(t *testing.T) {
 	t.Parallel()
 	url, hits := server(t, func(http.ResponseWriter, *http.Request) {})

@@ -6,6 +6,6 @@ import "github.com/paylatch/paylatch/webhooks"
 func MerchantID(optional bool) webhooks.Key {
 	return webhooks.Key{
 		Name: "merchant_id", Optional: optional,
-		Doc: "the merchant's id at Braintree, PayPal or Square; at PayPal and Square payments to another do not count",
+		Doc: "the merchant's id at Braintree, PayPal or Square; at PayPal and Square paylatch does not count payments to another merchant",
 	}
 }

@@ -15,11 +15,11 @@ func (n *Needs) Receipt(d gateway.Details) {
 	if !gateway.HasReceipt(d.Lines) {
 		return
 	}
-	n.If(d.Customer.Email == "" && d.Customer.Phone == "", "customer.email", "is needed for a fiscal receipt, unless customer.phone is given")
+	n.If(d.Customer.Email == "" && d.Customer.Phone == "", "customer.email", "is required for a fiscal receipt without customer.phone")
 	for i := range d.Lines {
 		l := &d.Lines[i]
-		n.If(l.Receipt == nil, fmt.Sprintf("lines[%d].receipt", i), "is needed: a fiscal receipt shows all lines or none")
-		n.If(l.Amount < 0, fmt.Sprintf("lines[%d].amount", i), "must not be below 0 on a fiscal receipt: a discount is part of the lines that it is for")
+		n.If(l.Receipt == nil, fmt.Sprintf("lines[%d].receipt", i), "is required: a fiscal receipt shows all lines or no lines")
+		n.If(l.Amount < 0, fmt.Sprintf("lines[%d].amount", i), "must not be below 0 on a fiscal receipt: subtract a discount from the amounts of its lines")
 	}
 }
 

@@ -10,8 +10,8 @@ type Trial struct {
 	// Token is a payment method that the provider publishes for tests and that pays without a browser. Page is a payment method
 	// that leads the customer to a page of the provider. At most one of them is set.
 	Token, Page string
-	// Decline is a payment method that the provider publishes for tests and that it declines; Challenge is one whose customer must do a
-	// second step, such as 3-D Secure. Each is empty if the provider publishes none.
+	// Decline is a payment method that the provider publishes for tests and that it declines; Challenge is a payment method with a
+	// second step of the customer, such as 3-D Secure. Each is empty if the provider publishes none.
 	Decline, Challenge string
 	// ByHand is an instruction for a person: how to pay on the page, or how to make a token if there is neither Token nor Page.
 	ByHand string

@@ -24,9 +24,9 @@ func Adapter() kit.Adapter {
 		Keys: []webhooks.Key{
 			kit.APIKey(),
 			{Name: "store_id", Doc: "the store at Lemon Squeezy, a number"},
-			{Name: "variant_id", Doc: "the variant at Lemon Squeezy, a number, whose price each checkout replaces; of a product that is paid once"},
+			{Name: "variant_id", Doc: "the variant at Lemon Squeezy, a number; its product must be a single payment; each checkout replaces the variant's price"},
 			{Name: "store_currency", Doc: "the currency of the store at Lemon Squeezy"},
-			{Name: "link_life", Optional: true, Doc: "Lemon Squeezy: how long a checkout can be opened, best as long as expiry.awaiting_customer; absent: 1h"},
+			{Name: "link_life", Optional: true, Doc: "Lemon Squeezy: how long a checkout can be opened; use the value of expiry.awaiting_customer; absent: 1h"},
 			kit.TestPayments(),
 		},
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
@@ -38,13 +38,13 @@ func Adapter() kit.Adapter {
 			{Member: "return_url", As: "data.attributes.product_options.redirect_url"},
 			{Member: "customer.email", As: "data.attributes.checkout_data.email", When: "the customer can change it"},
 			{Member: "customer.name", As: "data.attributes.checkout_data.name", When: "the customer can change it"},
-			{Member: "customer.billing_address", As: "data.attributes.checkout_data.billing_address.country", When: "the country and the postal code alone"},
+			{Member: "customer.billing_address", As: "data.attributes.checkout_data.billing_address.country", When: "only the country and the postal code"},
 		},
 		Payees:   kit.PayeesOf("store_id"),
 		Merchant: kit.Merchant{Keys: []string{"store_id"}},
 		New:      func(s kit.Settings) (gateway.Provider, error) { return of(s) },
 		Books:    func(s kit.Settings) (gateway.Books, error) { return of(s) },
-		Unmarked: true,
+		Marks:    gateway.MarksNone,
 		Lag:      findLag,
 	}
 }

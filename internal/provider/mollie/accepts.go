@@ -36,11 +36,11 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	var n kit.Needs
 	n.Data(ch.Details, providerData()...)
 	_, err := kit.Decimal(ch.Money)
-	n.If(err != nil, "amount", "is of a currency that Mollie has no digits for")
-	n.If(!ch.Stored && ch.ReturnURL == "", "return_url", "is required by Mollie but for a stored payment method")
-	n.If(ch.Save && ch.Stored, "save_payment_method", "is for a new payment method: a mandate is stored")
+	n.If(err != nil, "amount", "has a currency without documented decimals at Mollie")
+	n.If(!ch.Stored && ch.ReturnURL == "", "return_url", "is required by Mollie, except for a stored payment method")
+	n.If(ch.Save && ch.Stored, "save_payment_method", "is only for a new payment method: a mandate is already stored")
 	n.If(ch.Save && !strings.HasPrefix(ch.Customer.Reference, customerPrefix), "customer.reference",
-		"must be the id of one of Mollie's customers (cst_…) with save_payment_method")
+		"must be a Mollie customer id (cst_…) with save_payment_method")
 	needsLines(&n, ch)
 	return n.Err()
 }

@@ -12,9 +12,10 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() kit.Adapter {
 	return kit.Adapter{
-		Dashboard: dashboard(),
+		Dashboard:      dashboard(),
+		DisputeReasons: disputeReasons(),
 		Keys: []webhooks.Key{kit.APIKey(), {
-			Name: "profile_id", Optional: true, Doc: "Mollie's profile (pfl_…); payments to another do not count",
+			Name: "profile_id", Optional: true, Doc: "Mollie's profile (pfl_…); paylatch does not count payments to another profile",
 		}},
 		Payees: kit.PayeesOf("profile_id"),
 		Merchant: kit.Merchant{Keys: []string{"profile_id"}, Fetch: func(ctx context.Context, s kit.Settings) (string, error) {
@@ -38,14 +39,14 @@ func of(s kit.Settings) *Client {
 func carries() []kit.Carried {
 	bill := "required for Billie, in3, Klarna and Riverty"
 	return []kit.Carried{
-		{Member: "return_url", As: "redirectUrl", When: "required but for a mandate", ToApps: true}, // a mobile app's address: from memory
+		{Member: "return_url", As: "redirectUrl", When: "required, except for a mandate", ToApps: true}, // a mobile app's address: from memory
 		{Member: "save_payment_method", As: "sequenceType", When: "as first; needs `customer.reference`, a customer of Mollie (`cst_…`)"},
 		{Member: "statement_descriptor", As: "description", When: "else the order's id"},
 		{Member: "customer.reference", As: "customerId", When: "with a mandate, and with save_payment_method: `cst_…`"},
 		{Member: "customer.email", As: "billingAddress.email", When: bill},
 		{Member: "customer.name", As: "billingAddress.familyName", When: bill},
 		{Member: "customer.phone", As: "billingAddress.phone"},
-		{Member: "customer.locale", As: "locale", When: "where it is one of Mollie's, such as de-DE"},
+		{Member: "customer.locale", As: "locale", When: "if Mollie supports it, such as de-DE"},
 		{Member: "customer.billing_address", As: "billingAddress.streetAndNumber", When: bill},
 		{Member: "customer.shipping_address", As: "shippingAddress.streetAndNumber"},
 		{Member: "lines", As: "lines[].description", When: "required for Billie, Billink, in3, Klarna, Riverty and vouchers"},

@@ -74,6 +74,9 @@ func booked(t *testing.T) providertest.Booked {
 		{"resource": "chargeback", "id": "chb_book1", "amount": euros(1500), "paymentId": "tr_book3", "createdAt": day.Add(-40 * 24 * time.Hour).Format(stamp), "reversedAt": day.Add(13 * time.Hour).Format(stamp)},
 		{"resource": "chargeback", "id": "chb_book2", "amount": euros(700), "paymentId": "tr_book4", "createdAt": day.Add(-50 * 24 * time.Hour).Format(stamp)},
 	}
+	for _, one := range chargebacks {
+		one["_links"] = object{}
+	}
 	for name, items := range map[string][]object{"payments": payments, "refunds": refunds, "chargebacks": chargebacks} {
 		f.HandleFunc("GET /v2/"+name, func(w http.ResponseWriter, r *http.Request) { list(w, r, name, items) })
 	}

@@ -92,7 +92,7 @@ func (r *refusal) Error() string {
 func readRefusal(a kit.Answer) (*refusal, error) {
 	var said refusal
 	if err := json.Unmarshal(a.Body, &said); err != nil || said.Status != a.Status || said.Title == "" {
-		return nil, fmt.Errorf("somebody answers %d for Mollie", a.Status)
+		return nil, fmt.Errorf("another server than Mollie answered with %d", a.Status)
 	}
 	if !said.definitive() {
 		return nil, &said

@@ -27,14 +27,14 @@ func Adapter() kit.Adapter {
 			ByHand: "pay with one of Paddle's test cards; the account needs a default payment link",
 		},
 		Carries: []kit.Carried{
-			{Member: "lines", As: "items[].price.product.name", When: "with their amounts, where none is below 0 and they add up to the amount"},
+			{Member: "lines", As: "items[].price.product.name", When: "with their amounts, if no amount is below 0 and their sum is the order's amount"},
 		},
-		ProviderData:  providerData(),
-		New:           func(s kit.Settings) (gateway.Provider, error) { return of(s), nil },
-		BrowserMarked: true,
-		Books:         func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
-		Events:        func(s kit.Settings) (gateway.EventLog, error) { return of(s), nil },
-		Lag:           findLag,
+		ProviderData: providerData(),
+		New:          func(s kit.Settings) (gateway.Provider, error) { return of(s), nil },
+		Marks:        gateway.MarksByBrowser,
+		Books:        func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
+		Events:       func(s kit.Settings) (gateway.EventLog, error) { return of(s), nil },
+		Lag:          findLag,
 	}
 }
 

@@ -37,6 +37,8 @@ func fake(events []event) http.Handler {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Request-Id", "r")
 		from := 1 + slices.IndexFunc(events, func(e event) bool { return query.Has("after") && e.ID == query.Get("after") })
 		to := min(from+2, len(events))
 		data := []json.RawMessage{}

@@ -66,6 +66,7 @@ func payments() *fakePayments {
 				status, said = run(r, raw)
 			}
 			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Request-Id", "r")
 			w.WriteHeader(status)
 			_ = json.NewEncoder(w).Encode(said)
 		})
@@ -76,7 +77,7 @@ func payments() *fakePayments {
 type object map[string]any
 
 func failure(status int, code string) (int, any) {
-	return status, object{"error": object{"type": "request_error", "code": code, "detail": "Jane Doe is not for errors."}, "meta": object{"request_id": "r"}}
+	return status, object{"error": object{"type": "request_error", "code": code, "detail": "Jane Doe is not for errors.", "documentation_url": "https://developer.paddle.com/errors"}, "meta": object{"request_id": "r"}}
 }
 
 func data(status int, entity any) (int, any) {
@@ -142,6 +143,9 @@ func (a *adjustment) render() object {
 	items := []object{}
 	for id, units := range a.items {
 		items = append(items, object{"id": "adjitm_1", "item_id": id, "type": "partial", "amount": text(units)})
+	}
+	if len(items) == 0 {
+		items = append(items, object{"id": "adjitm_1", "item_id": "txnitm_1", "type": "full", "amount": text(a.total)})
 	}
 	o := object{
 		"id": a.id, "action": a.action, "status": a.status, "transaction_id": a.transaction, "currency_code": a.currency, "reason": a.reason, "items": items,

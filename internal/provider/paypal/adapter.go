@@ -12,7 +12,9 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() kit.Adapter {
 	return kit.Adapter{
-		Dashboard: dashboard(),
+		Dashboard:      dashboard(),
+		RefundTime:     refundTime(),
+		DisputeReasons: disputeReasons(),
 		Keys: append(kit.OAuth(),
 			kit.MerchantID(true),
 			webhooks.Key{Name: "payee_email", Optional: true, Doc: "PayPal: the account's e-mail address, for orders that name the payee only by it"},
@@ -25,14 +27,14 @@ func Adapter() kit.Adapter {
 			BaseURL: "https://api-m.sandbox.paypal.com", Page: "paypal",
 			ByHand: "approve the payment as a buyer of PayPal's sandbox",
 		},
-		SecondStep: "any object, such as `{}`, once the customer has approved the order: it is then captured or authorized; the details are not sent",
+		SecondStep: "any object, such as `{}`, after the customer has approved the order: paylatch then captures or authorizes the order; the details are not sent",
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
-		BrowserMarked: true,
-		Books:         func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
-		Events:        func(s kit.Settings) (gateway.EventLog, error) { return of(s), nil },
-		Lag:           booksLag,
+		Marks:  gateway.MarksByBrowser,
+		Books:  func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
+		Events: func(s kit.Settings) (gateway.EventLog, error) { return of(s), nil },
+		Lag:    booksLag,
 	}
 }
 

@@ -17,7 +17,7 @@ type captureRequest struct {
 	FinalCapture bool   `json:"final_capture"`
 }
 
-// Capture implements gateway.Provider. PayPal releases the uncaptured rest
+// Capture implements gateway.Provider. PayPal releases the uncaptured rest after a final capture
 // (https://developer.paypal.com/docs/api/payments/v2/#authorizations_capture). PayPal would capture up to 115 % of the
 // authorized amount, but we never capture more than 100 %. A declined capture is a result, not an error.
 func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outcome, error) {
@@ -34,7 +34,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	if held == nil || held.less(cp.Money) {
 		return refusedAs(found, cp.ProviderPaymentID)
 	}
-	body, err := kit.With(captureRequest{sum, true}, cp.ProviderData, further().Capture)
+	body, err := kit.With(captureRequest{sum, !cp.Several || cp.Final || cp.Whole}, cp.ProviderData, further().Capture)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
@@ -46,7 +46,8 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 		return gateway.Outcome{}, err
 	case refused == nil:
 		o, err := found.outcomeOf(of.with(taken))
-		o.Refused = o.Event == fsm.EventSoftFailed
+		o.Refused = taken.declined()
+		o.ProviderRef = taken.ID
 		return o, err
 	}
 	return c.asItStands(ctx, cp.ProviderPaymentID, cp.Container)
@@ -74,14 +75,17 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 		return now, err
 	case found.unfinished():
 		return found.canceled(of), nil
-	case held == nil, len(of.taken()) > 0:
+	case held == nil, len(of.taken()) > 0 && !of.inParts():
 		return refusedAs(found, cl.ProviderPaymentID)
 	}
 	path := authorizationsPath + "/" + url.PathEscape(held.ID) + "/void"
-	refused, err := c.api.Post(ctx, path, keyed(cl.IdempotencyKey), cl.Permit, struct{}{}, nil)
+	refused, err := c.api.Post(ctx, path, keyed(cl.IdempotencyKey), cl.Permit, kit.NoBody, nil)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
+	case (refused == nil || refused.code() == "PREVIOUSLY_VOIDED") && len(of.taken()) > 0: // the rest of the hold
+		held.Status = "VOIDED"
+		return found.outcomeOf(of)
 	case refused == nil, refused.code() == "PREVIOUSLY_VOIDED":
 		return found.canceled(of), nil
 	}

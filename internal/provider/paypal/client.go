@@ -49,13 +49,15 @@ func New(base, id, secret string, client *http.Client, now func() time.Time) *Cl
 const keyLife = 5 * time.Hour
 
 // Capabilities implements gateway.Provider. https://developer.paypal.com/docs/api/payments/v2/ describes full and
-// partial captures, voids of uncaptured holds, and any number of partial refunds. PayPal has no lookup by our reference.
+// partial captures, voids of what is not captured, and any number of partial refunds of each capture. An authorization is valid for
+// 29 days; partial captures of a PayPal wallet must be enabled for the account
+// (https://developer.paypal.com/docs/checkout/advanced/authorization-honor). PayPal has no lookup by our reference.
 // A lookup finds a refund in its order without a key. PayPal does not document that an order shows a new refund at once.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
 		KeyLife: keyLife, Lookup: payment.LookupByID, Identity: payment.IdentityByPayee, Complete: true,
-		Captures: payment.CapturesOnce, CapturesSeen: true, Cancels: payment.CancelsByID,
-		Refunds: payment.RefundsParts, RefundLookup: payment.RefundLookupInPayment, Shows: payment.ShowsRefunds,
+		Captures: payment.CapturesSeveral, CapturesSeen: true, Cancels: payment.CancelsByID,
+		Refunds: payment.RefundsOfCaptures, RefundLookup: payment.RefundLookupInPayment, Shows: payment.ShowsRefunds,
 	}
 }
 

@@ -87,6 +87,8 @@ func TestEveryIDOfThePaymentWillDo(t *testing.T) {
 	require.Equal(t, fsm.EventSucceeded, taken.Event)
 	require.Equal(t, held.ProviderPaymentID, taken.ProviderPaymentID)
 	capture := taken.References[0]
+	require.Equal(t, capture, taken.ProviderRef)
+	taken.ProviderRef = "" // only the response names its call
 	now, err := c.Lookup(t.Context(), capture)
 	require.NoError(t, err)
 	require.Equal(t, taken, now)

@@ -1,5 +1,7 @@
 package paypal_test
 
+import "net/http"
+
 func (o *order) render() object {
 	made := object{}
 	for name, all := range map[string][]*movement{"captures": o.captures, "authorizations": o.authorizations} {
@@ -46,6 +48,7 @@ func (m *movement) render() object {
 	related := object{"order_id": m.of.id}
 	up := "checkout/orders/" + m.of.id
 	if m.from != "" {
+		shown["final_capture"] = !m.open
 		related["authorization_id"], up = m.from, "payments/authorizations/"+m.from
 	}
 	shown["supplementary_data"] = object{"related_ids": related}
@@ -67,4 +70,15 @@ func (r *refund) render() object {
 		"id": r.id, "status": r.status, "amount": r.amount, "custom_id": r.custom, "create_time": "2026-03-14T15:09:28Z",
 		"links": []object{{"href": "https://api-m.sandbox.paypal.com/v2/payments/captures/" + r.of, "rel": "up", "method": "GET"}},
 	}
+}
+
+func (f *fake) showRefund(id string) (int, object) {
+	for _, o := range f.orders {
+		for _, made := range o.refunds {
+			if made.id == id {
+				return http.StatusOK, made.render()
+			}
+		}
+	}
+	return missing()
 }

@@ -39,8 +39,9 @@ type order struct {
 
 type movement struct {
 	id, status, reason, processor, expires string
-	// from is the authorization of a capture.
+	// from is the authorization of a capture. open is set if others may follow.
 	from     string
+	open     bool
 	amount   money
 	of       *order
 	refunded int
@@ -136,8 +137,13 @@ func (f *fake) command(run operation) http.HandlerFunc {
 		if !f.authentic(w, r) {
 			return
 		}
+		raw, _ := io.ReadAll(r.Body)
 		var in request
-		if json.NewDecoder(r.Body).Decode(&in) != nil || r.Header.Get("Content-Type") != "application/json" {
+		readable := json.Unmarshal(raw, &in) == nil
+		if strings.HasSuffix(r.URL.Path, "/void") {
+			readable = len(raw) == 0
+		}
+		if !readable || r.Header.Get("Content-Type") != "application/json" {
 			write(w, http.StatusBadRequest, problem("INVALID_REQUEST", "", "MALFORMED_REQUEST_JSON"))
 			return
 		}
@@ -360,18 +366,29 @@ func (f *fake) capture(r *http.Request, in request) (int, func() object) {
 		return refuse("AUTHORIZATION_VOIDED")
 	case held.status == "CAPTURED":
 		return refuse("AUTHORIZATION_ALREADY_CAPTURED")
-	case in.Amount.cents()*100 > held.amount.cents()*115:
+	case (held.taken()+in.Amount.cents())*100 > held.amount.cents()*115:
 		return refuse("MAX_CAPTURE_AMOUNT_EXCEEDED")
 	}
 	held.status = "PARTIALLY_CAPTURED"
 	if in.FinalCapture {
 		held.status = "CAPTURED"
 	}
-	taken := &movement{id: f.id(), status: "COMPLETED", amount: in.Amount, of: held.of, from: held.id}
+	taken := &movement{id: f.id(), status: "COMPLETED", amount: in.Amount, of: held.of, from: held.id, open: !in.FinalCapture}
 	held.of.captures = append(held.of.captures, taken)
 	return http.StatusCreated, taken.render
 }
 
+// taken is the captured amount of an authorization.
+func (m *movement) taken() (cents int) {
+	for _, taken := range m.of.captures {
+		if taken.from == m.id && taken.status != "DECLINED" {
+			cents += taken.amount.cents()
+		}
+	}
+	return cents
+}
+
+// void releases what is not captured.
 func (f *fake) void(r *http.Request, _ request) (int, func() object) {
 	held := f.authorization(r.PathValue("id"))
 	switch {
@@ -425,17 +442,6 @@ func (f *fake) showAuthorization(id string) (int, object) {
 func (f *fake) showCapture(id string) (int, object) {
 	if m := f.captured(id); m != nil {
 		return http.StatusOK, m.render()
-	}
-	return missing()
-}
-
-func (f *fake) showRefund(id string) (int, object) {
-	for _, o := range f.orders {
-		for _, made := range o.refunds {
-			if made.id == id {
-				return http.StatusOK, made.render()
-			}
-		}
 	}
 	return missing()
 }

@@ -135,13 +135,14 @@ func (o order) payee() string {
 }
 
 // captured sums up the captures and names each of them, because PayPal deletes an order earlier than the refund period
-// of its captures ends. A declined capture of an authorization can be retried, so it is a soft decline. A declined
+// of its captures ends. While one of several waits, the payment does. A declined capture of an authorization can be retried, so it is a soft decline. A declined
 // capture of an order is final.
 func (p made) captured(out *gateway.Outcome) error {
+	waits := false
 	for _, m := range p.taken() {
 		if m.Status == "PENDING" {
-			out.Event, out.Money, out.Movements = fsm.EventProcessing, nil, nil
-			return nil
+			waits = true
+			continue
 		}
 		sum, err := m.Amount.money()
 		if err != nil {
@@ -153,18 +154,43 @@ func (p made) captured(out *gateway.Outcome) error {
 		}
 		out.Movements = append(out.Movements, payment.MovementReport{Kind: payment.MovementCapture, ID: m.ID, Money: *sum})
 		if out.Money == nil {
-			out.Money = sum
+			out.Money = new(*sum)
 			continue
 		}
 		out.Money.Minor += sum.Minor
 	}
+	if waits {
+		out.Event, out.Money = fsm.EventProcessing, nil
+		if !p.inParts() {
+			out.Movements = nil
+		}
+		return nil
+	}
+	if err := p.released(out); err != nil {
+		return err
+	}
 	last := p.captures[len(p.captures)-1]
-	if out.Event == fsm.EventSucceeded || last.Status != "DECLINED" && last.Status != "FAILED" {
+	if out.Event == fsm.EventSucceeded || !last.declined() {
 		return nil
 	}
 	out.Event, out.Failure = fsm.EventFailed, last.failure()
 	if p.id != last.ID {
 		out.Event = fsm.EventSoftFailed
+	}
+	return nil
+}
+
+// released adds what was released of a hold that was captured in several parts: by its final capture or a void.
+func (p made) released(out *gateway.Outcome) error {
+	if p.held == nil || out.Money == nil || !p.inParts() || p.held.Status != "CAPTURED" && p.held.Status != "VOIDED" {
+		return nil
+	}
+	rest, err := p.held.Amount.money()
+	if err != nil {
+		return err
+	}
+	if rest.Minor -= out.Money.Minor; rest.Minor > 0 && rest.Currency == out.Money.Currency {
+		out.Movements = append(out.Movements, payment.MovementReport{Kind: payment.MovementRelease, Money: *rest})
 	}
 	return nil
 }

@@ -56,10 +56,12 @@ type movement struct {
 	CustomID       string  `json:"custom_id"`
 	Amount         *amount `json:"amount"`
 	ExpirationTime string  `json:"expiration_time"`
-	UpdateTime     string  `json:"update_time"`
-	Links          []link  `json:"links"`
-	Payee          payee   `json:"payee"`
-	StatusDetails  struct {
+	// Final is false of a capture after which others may follow.
+	Final         *bool  `json:"final_capture"`
+	UpdateTime    string `json:"update_time"`
+	Links         []link `json:"links"`
+	Payee         payee  `json:"payee"`
+	StatusDetails struct {
 		Reason string `json:"reason"`
 	} `json:"status_details"`
 	ProcessorResponse struct {
@@ -183,6 +185,14 @@ func (p made) taken() []movement {
 	}
 	return all
 }
+
+// inParts reports whether the authorization is captured in several parts: a capture was not the final one.
+func (p made) inParts() bool {
+	return slices.ContainsFunc(p.captures, func(m movement) bool { return m.Final != nil && !*m.Final })
+}
+
+// declined reports whether the capture took nothing.
+func (m movement) declined() bool { return m.Status == "DECLINED" || m.Status == "FAILED" }
 
 // unfinished reports whether the order has no capture and no authorization yet.
 func (o order) unfinished() bool {

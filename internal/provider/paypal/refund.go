@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/url"
+	"slices"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/provider/kit"
@@ -45,8 +46,8 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	return gateway.RefusedRefund(refused.code()), nil
 }
 
-// refundable returns the payment and its last capture, or nil if it has no capture. When PayPal has deleted the order,
-// it does not state an authorization's captures.
+// refundable returns the payment and the capture to refund: the named one, else the last one, or nil if it has no such
+// capture. When PayPal has deleted the order, it does not state an authorization's captures.
 func (c *Client) refundable(ctx context.Context, r gateway.RefundCall) (made, *movement, error) {
 	found, err := c.find(ctx, r.ProviderPaymentID, r.Container, &r.Permit)
 	if err != nil {
@@ -54,7 +55,11 @@ func (c *Client) refundable(ctx context.Context, r gateway.RefundCall) (made, *m
 	}
 	of, _ := found.named(r.ProviderPaymentID)
 	of.order = found.Status
-	switch taken := of.taken(); {
+	taken := of.taken()
+	if r.Capture != "" {
+		taken = slices.DeleteFunc(taken, func(m movement) bool { return m.ID != r.Capture })
+	}
+	switch {
 	case len(taken) > 0:
 		return of, &taken[len(taken)-1], nil
 	case found.Status == "" && len(of.captures) == 0:

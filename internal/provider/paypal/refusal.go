@@ -43,7 +43,7 @@ func readRefusal(a kit.Answer) (*refusal, error) {
 	var said refusal
 	if err := json.Unmarshal(a.Body, &said); err != nil || said.Name == "" {
 		if !tokenRefused(a) {
-			return nil, fmt.Errorf("somebody answers %d for PayPal", a.Status)
+			return nil, fmt.Errorf("another server than PayPal answered with %d", a.Status)
 		}
 		said.Name = "invalid_token"
 	}

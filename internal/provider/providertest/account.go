@@ -301,8 +301,8 @@ func (r *rig) expected() map[string]account.Verdict {
 		"charge": account.Held, "webhook": account.Held, "books": account.Held, "clean-up": account.Held,
 		"same key": held(r.can.KeyLife > 0), "lost answer": held((r.can.KeyLife > 0 || r.can.Finds()) && !r.Links),
 		"decline": known(r.Tokens.Decline != ""), "second step": known(r.Step.Token != "" || page), "lookup": held(!r.can.Blind() || r.can.Finds()),
-		"capture": seen(held(holds)), "cancel": seen(held(r.can.Cancels > payment.CancelsNone)),
-		"refund of a part": seen(held(r.can.Refunds == payment.RefundsParts)), "refund of the whole": seen(held(r.can.Refunds > payment.RefundsNone)),
+		"capture": seen(held(holds)), "captures in parts": seen(held(r.can.Captures >= payment.CapturesSeveral)), "cancel": seen(held(r.can.Cancels > payment.CancelsNone)),
+		"refund of a part": seen(held(r.can.Refunds >= payment.RefundsParts)), "refund of the whole": seen(held(r.can.Refunds > payment.RefundsNone)),
 	}
 	if r.can.Cancels > payment.CancelsNone && !holds && !page || r.can.Cancels > payment.CancelsNone && r.CancelsOnlyHeld && !holds {
 		all["cancel"] = account.Skipped // there is no page to wait on, or it can't be cancelled
@@ -383,7 +383,7 @@ func accountFaults() []accountFault {
 			}
 			return o, err
 		}}, func(r *rig) bool { return r.Tokens.Decline != "" }},
-		{account.FaultRefundAmount, faults{refund: func(c *gateway.RefundCall) { c.Money.Minor++ }}, func(r *rig) bool { return r.can.Refunds == payment.RefundsParts }},
+		{account.FaultRefundAmount, faults{refund: func(c *gateway.RefundCall) { c.Money.Minor++ }}, func(r *rig) bool { return r.can.Refunds >= payment.RefundsParts }},
 		{account.FaultCaptureAmount, faults{
 			capture: func(c *gateway.Capture) {
 				if !c.Whole {

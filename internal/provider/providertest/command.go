@@ -49,19 +49,58 @@ func partialCapture(r *rig) {
 	require.Equal(r, euro(500), *now.Money)
 }
 
-// inParts holds money for several captures, and captures some parts. It returns the payment's id.
-func (r *rig) inParts(parts ...int64) string {
+// inParts holds money for several captures, and captures some parts. It returns the payment's id, and the captures.
+func (r *rig) inParts(parts ...int64) (id string, all []gateway.Outcome) {
 	r.Helper()
 	c := charge(r.Tokens.Success)
 	c.Capture, c.Several = payment.CaptureManual, true
-	id := r.charged(c).ProviderPaymentID
+	id = r.charged(c).ProviderPaymentID
 	var sum int64
 	for _, minor := range parts {
 		taken := r.part(id, minor, false)
 		sum += minor
 		require.Equal(r, euro(sum), *taken.Money, "the sum so far")
+		all = append(all, taken)
 	}
-	return id
+	return id, all
+}
+
+// partsNamed asserts that a lookup names each of several captures as the response to it did, if the provider names them.
+func (r *rig) partsNamed(now gateway.Outcome, taken ...gateway.Outcome) {
+	r.Helper()
+	names := map[string]bool{}
+	for _, o := range taken {
+		names[o.ProviderRef] = true
+	}
+	if names[""] {
+		require.Len(r, names, 1, "all of them, or none")
+		return
+	}
+	var sum int64
+	for _, m := range now.Movements {
+		if m.Kind == payment.MovementCapture {
+			require.True(r, names[m.ID], m.ID)
+			delete(names, m.ID)
+			sum += m.Money.Minor
+		}
+	}
+	require.Empty(r, names)
+	require.Equal(r, now.Money.Minor, sum)
+	if r.can.Refunds != payment.RefundsOfCaptures {
+		return
+	}
+	for i, o := range taken { // each has its own money
+		c := refundOf(now.ProviderPaymentID, 300)
+		c.Capture = o.ProviderRef
+		back, err := r.Refund(r.Context(), c)
+		require.NoError(r, err)
+		require.NotEqual(r, fsm.EventFailed, back.Event, i)
+	}
+	more := refundOf(now.ProviderPaymentID, taken[0].Money.Minor)
+	more.Capture = taken[0].ProviderRef
+	back, err := r.Refund(r.Context(), more)
+	require.NoError(r, err)
+	require.True(r, back.Refused, "another capture has the money")
 }
 
 func (r *rig) part(id string, minor int64, last bool) gateway.Outcome {
@@ -75,6 +114,7 @@ func (r *rig) part(id string, minor int64, last bool) gateway.Outcome {
 	again, err := r.Capture(r.Context(), c)
 	require.NoError(r, err)
 	require.Equal(r, taken.Money, again.Money, "the same key captures once")
+	require.Equal(r, taken.ProviderRef, again.ProviderRef)
 	return taken
 }
 
@@ -88,16 +128,49 @@ func released(o gateway.Outcome) (sum int64) {
 	return sum
 }
 
+// partsReceived makes several captures at a provider that only receives them. Each has a name of its own, and a repetition
+// has the name of the first call.
+func partsReceived(r *rig) {
+	c := charge(r.Tokens.Success)
+	c.Capture, c.Several = payment.CaptureManual, true
+	id := r.charged(c).ProviderPaymentID
+	names := map[string]bool{}
+	for _, last := range []bool{false, false, true} {
+		c := captureOf(id, 500)
+		c.Several, c.Final = true, last
+		for range 2 {
+			taken, err := r.Capture(r.Context(), c)
+			require.NoError(r, err)
+			require.False(r, taken.Refused)
+			require.Equal(r, fsm.EventProcessing, taken.Event)
+			require.NotEmpty(r, taken.ProviderRef)
+			names[taken.ProviderRef] = true
+		}
+		r.bore(c.IdempotencyKey)
+		requests := r.commanded()
+		require.Contains(r, string(requests[len(requests)-1].Body), c.IdempotencyKey, "its webhooks may carry it")
+	}
+	require.Len(r, names, 3)
+	over, err := r.Cancel(r.Context(), cancelOf(id))
+	require.NoError(r, err)
+	require.Equal(r, fsm.EventProcessing, over.Event)
+}
+
 func severalCaptures(r *rig) {
-	if r.can.Captures < payment.CapturesSeveral {
+	switch {
+	case r.can.Captures < payment.CapturesSeveral:
+		return
+	case r.can.Blind():
+		partsReceived(r)
 		return
 	}
-	id := r.inParts(500, 700)
+	id, taken := r.inParts(500, 700)
 	now, err := r.Lookup(r.Context(), id)
 	require.NoError(r, err)
 	require.Equal(r, fsm.EventSucceeded, now.Event)
 	require.Equal(r, euro(1200), *now.Money)
 	require.Zero(r, released(now))
+	r.partsNamed(now, taken...)
 
 	for range 2 {
 		ended, err := r.Cancel(r.Context(), cancelOf(id))
@@ -114,17 +187,17 @@ func severalCaptures(r *rig) {
 }
 
 func lastOfSeveral(r *rig) {
-	if r.can.Captures < payment.CapturesSeveral {
+	if r.can.Captures < payment.CapturesSeveral || r.can.Blind() {
 		return
 	}
-	id := r.inParts(500)
+	id, _ := r.inParts(500)
 	r.part(id, 700, true)
 	now, err := r.Lookup(r.Context(), id)
 	require.NoError(r, err)
 	require.Equal(r, euro(1200), *now.Money)
 	require.EqualValues(r, price-1200, released(now))
 
-	id = r.inParts(500)
+	id, _ = r.inParts(500)
 	require.Zero(r, released(r.part(id, price-500, false)), "all of it")
 }
 

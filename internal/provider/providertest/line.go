@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"sync"
+	"testing"
 )
 
 // Request is a request that reached the provider's address.
@@ -20,6 +21,8 @@ type Request struct {
 // line connects an adapter to the fake and injects faults.
 type line struct {
 	fake http.Handler
+	// served is the fake, recorded.
+	served http.Handler
 	// aside reports the requests that faults do not touch.
 	aside func(Request) bool
 
@@ -29,11 +32,16 @@ type line struct {
 	fault func(w http.ResponseWriter, r *http.Request, fake http.Handler)
 }
 
+func newLine(t *testing.T, fake http.Handler, aside func(Request) bool) *line {
+	t.Helper()
+	return &line{fake: fake, served: Recorded(t, struct{ http.Handler }{fake}), aside: aside}
+}
+
 // ServeHTTP implements http.Handler.
 func (l *line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	request := received(r)
 	if l.aside != nil && l.aside(request) {
-		l.fake.ServeHTTP(w, r)
+		l.served.ServeHTTP(w, r)
 		return
 	}
 	l.mu.Lock()
@@ -41,10 +49,10 @@ func (l *line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault := l.fault
 	l.mu.Unlock()
 	if fault == nil {
-		l.fake.ServeHTTP(w, r)
+		l.served.ServeHTTP(w, r)
 		return
 	}
-	fault(w, r, l.fake)
+	fault(w, r, l.served)
 }
 
 // received returns a request and leaves its body readable.

@@ -39,7 +39,7 @@ type list[T any] struct {
 
 func newList[T any](t *testing.T, fake http.Handler, aside func(Request) bool, span gateway.Span, want []T) *list[T] {
 	t.Helper()
-	l := &line{fake: fake, aside: aside}
+	l := newLine(t, fake, aside)
 	server := httptest.NewServer(l)
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(func() {

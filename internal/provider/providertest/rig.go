@@ -35,7 +35,7 @@ type rig struct {
 
 func newRig(t *testing.T, s Suite) *rig {
 	t.Helper()
-	l := &line{fake: s.Fake(t), aside: s.Aside}
+	l := newLine(t, s.Fake(t), s.Aside)
 	server := httptest.NewServer(l)
 	// This client follows redirects; the adapter must not.
 	transport := &http.Transport{}

@@ -11,9 +11,11 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() kit.Adapter {
 	return kit.Adapter{
-		Dashboard: dashboard(),
+		Dashboard:      dashboard(),
+		RefundTime:     refundTime(),
+		DisputeReasons: disputeReasons(),
 		Keys: []webhooks.Key{{Name: "key_id", Doc: "Razorpay's key"}, {Name: "key_secret", Secret: true, Doc: "Razorpay's secret"}, {
-			Name: "account_id", Optional: true, Doc: "Razorpay: the account's id (`acc_…`); payments to another do not count",
+			Name: "account_id", Optional: true, Doc: "Razorpay: the account's id (`acc_…`); paylatch does not count payments to another account",
 		}},
 		Payees: func(params map[string]string) []string {
 			if params["account_id"] == "" {
@@ -29,8 +31,8 @@ func Adapter() kit.Adapter {
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
-		BrowserMarked: true,
-		Books:         func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
+		Marks: gateway.MarksByBrowser,
+		Books: func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
 	}
 }
 
@@ -39,7 +41,7 @@ func of(s kit.Settings) *Client {
 }
 
 func carried() []kit.Carried {
-	const link, prefilled = "with a link's page", "with a link's page; with the token checkout it is filled in by the script (next_action)"
+	const link, prefilled = "with a link's page", "with a link's page; with the token checkout the script fills it in (next_action)"
 	return []kit.Carried{
 		{Member: "return_url", As: "callback_url", When: link},
 		{Member: "customer.name", As: "customer.name", When: prefilled},

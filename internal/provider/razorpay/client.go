@@ -98,7 +98,7 @@ func readRefusal(a kit.Answer) (*refusal, error) {
 		Error refusal `json:"error"`
 	}
 	if err := json.Unmarshal(a.Body, &said); err != nil || said.Error.Code == "" {
-		return nil, fmt.Errorf("somebody answers %d for Razorpay", a.Status)
+		return nil, fmt.Errorf("another server than Razorpay answered with %d", a.Status)
 	}
 	said.Error.status = a.Status
 	if !said.Error.definitive() {

@@ -79,6 +79,7 @@ func agrees(t *testing.T, on http.Handler, order string) json.RawMessage {
 // serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*razorpay.Client, <-chan seen) {
 	t.Helper()
+	h = providertest.Recorded(t, h)
 	got := make(chan seen, 300)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)

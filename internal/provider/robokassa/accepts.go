@@ -20,7 +20,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	n.Data(ch.Details, allowed()...)
 	_, err := c.sum(ch.Money)
 	n.If(err != nil, "amount", "must be in "+string(c.shop.Currency)+", the currency of the account")
-	n.If(ch.Stored, "payment_method.token", "can't be a saved card: this provider is charged by its page alone")
+	n.If(ch.Stored, "payment_method.token", "can't be a saved card: this provider charges only on its own page")
 	n.If(!ch.Stored && !label.MatchString(ch.Token), "payment_method.token", "must be redirect, or the label of a method, such as BankCard")
 	for _, name := range allowed() {
 		if raw, given := ch.ProviderData[name]; given {
@@ -39,7 +39,7 @@ func acceptsReceipt(n *kit.Needs, ch gateway.Charge) {
 	n.If(len(ch.Lines) > maxItems, "lines", fmt.Sprintf("may be %d on a fiscal receipt", maxItems))
 	for i := range ch.Lines {
 		if on := ch.Lines[i].Receipt; on != nil {
-			const none = "has no word at Robokassa"
+			const none = "has no equivalent at Robokassa"
 			member := fmt.Sprintf("lines[%d].receipt.", i)
 			n.If(rates[on.VATCode] == "", member+"vat_code", none)
 			n.If(methods[on.PaymentMode] == "", member+"payment_mode", none)

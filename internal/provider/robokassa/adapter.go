@@ -43,7 +43,7 @@ func carried() []kit.Carried {
 		{Member: "return_url", As: "SuccessUrl2", When: "and as FailUrl2"},
 		{Member: "customer.email", As: "Email", When: receipts},
 		{Member: "customer.locale", As: "Culture", When: "Russian or English"},
-		{Member: "lines", As: "Receipt", When: receipts + ", which takes the customer to the page by a form"},
+		{Member: "lines", As: "Receipt", When: receipts + "; a form then takes the customer to the page"},
 		{Member: "lines.receipt", As: "Receipt"},
 	}
 }

@@ -78,7 +78,7 @@ func TestCarries(t *testing.T) {
 func opened(t *testing.T) (*robokassa.Client, *fake) {
 	t.Helper()
 	f := newFake(t)
-	s := httptest.NewServer(f)
+	s := httptest.NewServer(providertest.Recorded(t, f))
 	t.Cleanup(s.Close)
 	return client(t, s.URL+"/", shop(), s.Client()), f
 }

@@ -26,6 +26,6 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	n.If(len([]rune(ch.Customer.Email)) > maxEmail, "customer.email", fmt.Sprintf("may have %d characters at Square", maxEmail))
 	digits := len(ch.Customer.Phone) - 1
 	n.If(digits >= 0 && (digits < minDigits || digits > maxDigits), "customer.phone", fmt.Sprintf("must have %d to %d digits at Square", minDigits, maxDigits))
-	n.If(ch.Stored && ch.Customer.Reference == "", "customer.reference", "is needed for a card on file: the customer at Square")
+	n.If(ch.Stored && ch.Customer.Reference == "", "customer.reference", "is required for a card on file: the customer's id at Square")
 	return n.Err()
 }

@@ -13,10 +13,11 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() kit.Adapter {
 	return kit.Adapter{
-		Dashboard: dashboard(),
+		Dashboard:      dashboard(),
+		DisputeReasons: disputeReasons(),
 		Keys: []webhooks.Key{
 			kit.APIKey(),
-			{Name: "location_id", Optional: true, Doc: "Square: the location of the payments; absent: the seller's main one"},
+			{Name: "location_id", Optional: true, Doc: "Square: the location of the payments; absent: the seller's main location"},
 			kit.MerchantID(true),
 		},
 		Payees: payees,
@@ -54,7 +55,7 @@ func of(s kit.Settings) *Client {
 func carried() []kit.Carried {
 	return []kit.Carried{
 		{Member: "statement_descriptor", As: "statement_description_identifier"},
-		{Member: "customer.reference", As: "customer_id", When: "with a card on file, which requires it: the customer at Square"},
+		{Member: "customer.reference", As: "customer_id", When: "required with a card on file: the customer's id at Square"},
 		{Member: "customer.email", As: "buyer_email_address"},
 		{Member: "customer.phone", As: "buyer_phone_number"},
 		{Member: "customer.billing_address", As: "billing_address"},

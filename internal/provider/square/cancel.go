@@ -22,7 +22,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	if cl.ProviderPaymentID == "" {
 		return c.cancelByKey(ctx, cl)
 	}
-	return c.move(ctx, cl.ProviderPaymentID, "cancel", cl.Permit, func(o gateway.Outcome) bool { return o.Event == fsm.EventFailed })
+	return c.move(ctx, cl.ProviderPaymentID, "cancel", cl.Permit, kit.NoBody, func(o gateway.Outcome) bool { return o.Event == fsm.EventFailed })
 }
 
 // lostCharge is our limit for the time that an earlier charge may still be under way. Such a charge would create the

@@ -35,7 +35,7 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 			return c.refused(ctx, cp.ProviderPaymentID, refused, err, met)
 		}
 	}
-	return c.move(ctx, cp.ProviderPaymentID, "complete", cp.Permit, met)
+	return c.move(ctx, cp.ProviderPaymentID, "complete", cp.Permit, struct{}{}, met)
 }
 
 // fits reports whether the payment already has the amount to capture. For a partial capture it makes no lookup, because
@@ -50,8 +50,8 @@ func (c *Client) fits(ctx context.Context, cp gateway.Capture) (bool, error) {
 
 // move completes or cancels a payment. Square takes no key for either command. It refuses a repeated command, which
 // counts as done if the payment has the wanted state (met).
-func (c *Client) move(ctx context.Context, id, verb string, l gateway.Permit, met func(gateway.Outcome) bool) (gateway.Outcome, error) {
-	got, refused, err := c.command(ctx, http.MethodPost, paymentPath(id)+"/"+verb, l, struct{}{})
+func (c *Client) move(ctx context.Context, id, verb string, l gateway.Permit, body any, met func(gateway.Outcome) bool) (gateway.Outcome, error) {
+	got, refused, err := c.command(ctx, http.MethodPost, paymentPath(id)+"/"+verb, l, body)
 	if err != nil || refused != nil {
 		return c.refused(ctx, id, refused, err, met)
 	}

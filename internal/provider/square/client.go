@@ -124,7 +124,7 @@ func (c *Client) header() http.Header {
 func read(a kit.Answer) (answer, *refusal, error) {
 	var got answer
 	if err := a.Read(&got); err != nil {
-		return answer{}, nil, fmt.Errorf("somebody answers %d for Square: %w", a.Status, err)
+		return answer{}, nil, fmt.Errorf("another server than Square answered with %d: %w", a.Status, err)
 	}
 	switch {
 	case a.Status == http.StatusOK && len(got.Errors) == 0:

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -71,7 +72,11 @@ func (f *fake) command(run func(id string, in object) answer) http.HandlerFunc {
 		}
 		raw, _ := io.ReadAll(r.Body)
 		var in object
-		if json.Unmarshal(raw, &in) != nil || r.Header.Get("Content-Type") != "application/json" {
+		readable := json.Unmarshal(raw, &in) == nil
+		if strings.HasSuffix(r.URL.Path, "/cancel") {
+			readable = len(raw) == 0
+		}
+		if !readable || r.Header.Get("Content-Type") != "application/json" {
 			refuse(400, "INVALID_REQUEST_ERROR", "EXPECTED_JSON_BODY").write(w)
 			return
 		}
@@ -109,17 +114,17 @@ func (f *fake) question(name string, all map[string]object) http.HandlerFunc {
 func (f *fake) showOrder(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var tenders []object
+	tenders := []object{}
 	for _, p := range f.payments {
 		if p["order_id"] == r.PathValue("id") {
-			tenders = append(tenders, object{"id": p["id"], "payment_id": p["id"]})
+			tenders = append(tenders, object{"id": p["id"], "type": "CARD", "payment_id": p["id"]})
 		}
 	}
-	if tenders == nil && r.PathValue("id") != openOrder {
+	if len(tenders) == 0 && r.PathValue("id") != openOrder {
 		missing().write(w)
 		return
 	}
-	answer{200, object{"order": object{"id": r.PathValue("id"), "state": "OPEN", "tenders": tenders}}}.write(w)
+	answer{200, object{"order": object{"id": r.PathValue("id"), "location_id": "L1", "state": "OPEN", "tenders": tenders}}}.write(w)
 }
 
 // openOrder is an unpaid order.

@@ -20,13 +20,13 @@ func Adapter() kit.Adapter {
 		Name: "lists", OneOf: []string{listEvents, listBalance, listBoth}, Optional: true,
 		Doc: "the provider's lists for backfill and reconciliation: events, balance or both; absent: none",
 	}
-	payee := webhooks.Key{Name: "payee", Optional: true, Doc: "the provider's id of the account, as its charges and events may have it as payee; payments to another do not count"}
+	payee := webhooks.Key{Name: "payee", Optional: true, Doc: "the provider's id of the account, which charges and events may have as payee; paylatch does not count payments to another payee"}
 	return kit.Adapter{
 		Keys:      []webhooks.Key{{Name: "base_url"}, api, lists, payee},
 		Payees:    kit.PayeesOf(payee.Name),
 		Merchant:  kit.Merchant{Keys: []string{payee.Name}},
 		TestHosts: []string{"localhost", "127.0.0.1", "::1"},
-		Trial:     kit.Trial{ByHand: "give a token that your provider takes for a test to paylatch init --try --token"},
+		Trial:     kit.Trial{ByHand: "give paylatch init --try --token a test token of your provider"},
 		Carries: []kit.Carried{
 			{Member: "return_url", As: "return_url", ToApps: true},
 			{Member: "save_payment_method", As: "save_payment_method", When: "stores a `card_…` of the customer"},

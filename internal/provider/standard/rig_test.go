@@ -16,6 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/dev/sandbox"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/providertest"
 	client "github.com/paylatch/paylatch/internal/provider/standard"
 )
 
@@ -53,6 +54,7 @@ func running(t *testing.T, s *sandbox.Server) {
 
 func serve(t *testing.T, h http.Handler) rig {
 	t.Helper()
+	h = providertest.Recorded(t, h)
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	return rig{client.New(server.URL+"/", apiKey, server.Client()), server.URL}

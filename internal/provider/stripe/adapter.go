@@ -12,10 +12,12 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() kit.Adapter {
 	return kit.Adapter{
-		Dashboard: dashboard(),
+		Dashboard:      dashboard(),
+		RefundTime:     refundTime(),
+		DisputeReasons: disputeReasons(),
 		Keys: []webhooks.Key{kit.APIKey(), {
 			Name: "account", Optional: true,
-			Doc: "Stripe: the account of api_key (`acct_…`), if its events come by the endpoint of a platform; payments to other connected accounts do not count",
+			Doc: "Stripe: the account of api_key (`acct_…`), if its events arrive through the endpoint of a platform; paylatch does not count payments to other connected accounts",
 		}},
 		// An event of the endpoint's own account names no account.
 		Payees: func(params map[string]string) []string { return []string{params["account"]} },
@@ -28,7 +30,7 @@ func Adapter() kit.Adapter {
 			Token: "pm_card_visa", Decline: "pm_card_visa_chargeDeclined", Challenge: "pm_card_authenticationRequired",
 			Tunnel: "stripe listen --forward-to {endpoint}",
 		},
-		SecondStep: "any object, such as `{}`, once Stripe.js has handled the next action: the payment is looked up, and confirmed if it waits for that; the details are not sent",
+		SecondStep: "any object, such as `{}`, after Stripe.js has handled the next action: paylatch looks up the payment, and confirms it if it waits for a confirmation; the details are not sent",
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
@@ -41,14 +43,14 @@ func of(s kit.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.C
 
 // carries returns the table of the members that a charge passes on.
 func carries() []kit.Carried {
-	bill := "with a card's token (`tok_…`); other tokens have their own"
+	bill := "with a card's token (`tok_…`); other tokens already contain it"
 	debit := "with a type of a bank debit, or a stored wallet, and a browser"
 	return []kit.Carried{
-		{Member: "payment_method.type", As: "statement_descriptor", When: "chooses whether the descriptor is a card's, and whether a mandate is accepted"},
+		{Member: "payment_method.type", As: "statement_descriptor", When: "decides whether the descriptor is a card's descriptor, and whether a mandate is accepted"},
 		{Member: "return_url", As: "return_url", ToApps: true}, // "alternatively supply an application URI scheme" (https://docs.stripe.com/api/payment_intents/create)
 		{Member: "save_payment_method", As: "setup_future_usage", When: "needs `customer.reference`, a customer of Stripe (`cus_…`)"},
 		{Member: "initiator", As: "off_session"},
-		{Member: "statement_descriptor", As: "statement_descriptor_suffix", When: "of a card; of another type as `statement_descriptor`"},
+		{Member: "statement_descriptor", As: "statement_descriptor_suffix", When: "for a card; for another type as `statement_descriptor`"},
 		{Member: "customer.reference", As: "customer", When: "with a stored method, and with save_payment_method: `cus_…`"},
 		{Member: "customer.email", As: "receipt_email", When: "live: Stripe sends a receipt to it"},
 		{Member: "customer.name", As: "payment_method_data.billing_details.name", When: bill},

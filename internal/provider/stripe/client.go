@@ -132,7 +132,7 @@ func readError(a kit.Answer) (*stripe.Error, error) {
 		Error *stripe.Error `json:"error"`
 	}
 	if err := json.Unmarshal(a.Body, &body); err != nil || body.Error == nil {
-		return nil, fmt.Errorf("somebody answers %d for Stripe", a.Status)
+		return nil, fmt.Errorf("another server than Stripe answered with %d", a.Status)
 	}
 	body.Error.HTTPStatusCode = a.Status
 	if !definitive(body.Error) {

@@ -20,7 +20,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	var n kit.Needs
 	n.Data(ch.Details, allowed()...)
 	n.If(saves(ch.Details) && (ch.Customer.Reference == "" || len(ch.Customer.Reference) > maxCustomer), "customer.reference",
-		fmt.Sprintf("is needed to save a card, with %d characters at most", maxCustomer))
+		fmt.Sprintf("is required to save a card, with at most %d characters", maxCustomer))
 	if _, given := ch.ProviderData["OperationInitiatorType"]; given {
 		by := named(ch.Details)
 		n.If(!ch.Unattended || by != byMerchant && by != byInstalments, "provider_data.OperationInitiatorType", "must be R or I, with initiator merchant")
@@ -46,11 +46,11 @@ func (c *Client) acceptsReceipt(n *kit.Needs, ch gateway.Charge) {
 
 // accepts adds the values for which the bank has no word in the format of the line.
 func accepts(n *kit.Needs, member string, r gateway.LineReceipt, newer bool) {
-	const none = "has no word at T-Bank"
+	const none = "has no equivalent at T-Bank"
 	n.If(rates[r.VATCode] == "", member+"vat_code", none)
 	n.If(methods[r.PaymentMode] == "", member+"payment_mode", none)
 	fits := old[r.PaymentSubject] || newer != (r.PaymentSubject == composite)
-	n.If(objects[r.PaymentSubject] == "" || !fits, member+"payment_subject", none+" in the format of its lines, which is 1.2 with a measure, and else 1.05")
+	n.If(objects[r.PaymentSubject] == "" || !fits, member+"payment_subject", none+" in the format of its lines: 1.2 with a measure, otherwise 1.05")
 	_, unit := units[r.Measure]
-	n.If(!unit || newer && r.Measure == "", member+"measure", none+", or is missing: all lines have one, or none has")
+	n.If(!unit || newer && r.Measure == "", member+"measure", none+", or is missing: all lines must have a measure, or no line")
 }

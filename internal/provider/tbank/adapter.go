@@ -30,10 +30,10 @@ func Adapter() kit.Adapter {
 			c.Taxation = s.Params["taxation"]
 			return c, known(c.Taxation)
 		},
-		Payees:        kit.PayeesOf("terminal_key"),
-		Merchant:      kit.Merchant{Keys: []string{"terminal_key"}},
-		BrowserMarked: true,
-		Statement:     Statement,
+		Payees:    kit.PayeesOf("terminal_key"),
+		Merchant:  kit.Merchant{Keys: []string{"terminal_key"}},
+		Marks:     gateway.MarksByBrowser,
+		Statement: Statement,
 	}
 }
 
@@ -50,7 +50,7 @@ func carried() []kit.Carried {
 		{Member: "save_payment_method", As: "Recurrent", When: page + ", with OperationInitiatorType 1"},
 		{Member: "return_url", As: "SuccessURL", When: page + "; and as FailURL"},
 		{Member: "customer.reference", As: "CustomerKey", When: "to save a card, which requires it"},
-		{Member: "customer.email", As: "DATA.Email", When: "and in a receipt, which needs it or the telephone number"},
+		{Member: "customer.email", As: "DATA.Email", When: "and in a receipt, which needs the email or the telephone number"},
 		{Member: "customer.phone", As: "DATA.Phone", When: "and in a receipt"},
 		{Member: "customer.ip", As: "IP", When: "with a saved card"},
 		{Member: "customer.locale", As: "Language", When: "Russian or English"},

@@ -349,7 +349,7 @@ func (f *fake) cards(w http.ResponseWriter, r *http.Request) {
 	raw, _ := io.ReadAll(r.Body)
 	in := scalars(raw)
 	w.Header().Set("Content-Type", "application/json")
-	said := `[{"CardId":"4750","Pan":"500000******0108","Status":"A","RebillId":` + good + `,"CardType":0,"ExpDate":"1122"}]`
+	said := `[{"CardId":"4750","Pan":"500000******0108","Status":"A","RebillId":"` + good + `","CardType":0,"ExpDate":"1122"}]`
 	if in["Token"] != token(in) {
 		said = `{"Success":false,"ErrorCode":"204"}`
 	} else if in["CustomerKey"] != savedFor {

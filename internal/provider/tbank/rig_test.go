@@ -57,6 +57,7 @@ func TestRequestsFitTBanksDescription(t *testing.T) {
 // serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*tbank.Client, <-chan seen) {
 	t.Helper()
+	h = providertest.Recorded(t, h)
 	got := make(chan seen, 100)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)

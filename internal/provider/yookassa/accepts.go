@@ -19,10 +19,10 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	var n kit.Needs
 	n.Data(ch.Details, allowed()...)
 	atYooKassa := ways[ch.Token] || codes[ch.Token]
-	n.If(ways[ch.Token] && ch.MethodType != "" && !codes[ch.MethodType], "payment_method.type", "is not one that YooKassa knows")
-	n.If((ch.Token == typeQR || ch.Token == typeExternal) && ch.MethodType == "", "payment_method.type", "is needed with this token")
-	n.If(atYooKassa && returns(confirms(ch.Details)) && ch.ReturnURL == "", "return_url", "is needed for a payment that its customer confirms at YooKassa")
-	n.If(byPhone(ch.Details) && ch.Customer.Phone == "", "customer.phone", "is needed for this payment method")
+	n.If(ways[ch.Token] && ch.MethodType != "" && !codes[ch.MethodType], "payment_method.type", "is unknown to YooKassa")
+	n.If((ch.Token == typeQR || ch.Token == typeExternal) && ch.MethodType == "", "payment_method.type", "is required with this token")
+	n.If(atYooKassa && returns(confirms(ch.Details)) && ch.ReturnURL == "", "return_url", "is required for a payment that the customer confirms at YooKassa")
+	n.If(byPhone(ch.Details) && ch.Customer.Phone == "", "customer.phone", "is required for this payment method")
 	n.If(len(ch.Customer.Reference) > maxCustomer, "customer.reference", fmt.Sprintf("may have %d characters at YooKassa", maxCustomer))
 	n.Receipt(ch.Details)
 	for i := range ch.Lines {
@@ -37,9 +37,9 @@ func accepts(n *kit.Needs, member string, r *gateway.LineReceipt) {
 		return
 	}
 	n.If(r.VATCode < 1 || r.VATCode > maxVATCode, member+"vat_code", fmt.Sprintf("must be from 1 to %d", maxVATCode))
-	n.If(r.PaymentSubject != "" && !slices.Contains(subjects, r.PaymentSubject), member+"payment_subject", "is not one that YooKassa knows")
-	n.If(r.PaymentMode != "" && !slices.Contains(modes, r.PaymentMode), member+"payment_mode", "is not one that YooKassa knows")
-	n.If(r.Measure != "" && !slices.Contains(measures, r.Measure), member+"measure", "is not one that YooKassa knows")
+	n.If(r.PaymentSubject != "" && !slices.Contains(subjects, r.PaymentSubject), member+"payment_subject", "is unknown to YooKassa")
+	n.If(r.PaymentMode != "" && !slices.Contains(modes, r.PaymentMode), member+"payment_mode", "is unknown to YooKassa")
+	n.If(r.Measure != "" && !slices.Contains(measures, r.Measure), member+"measure", "is unknown to YooKassa")
 }
 
 // These are the values of a line's receipt

@@ -54,13 +54,13 @@ func taxSystem(text string) (int, error) {
 func carried() []kit.Carried {
 	const receipts = "with a receipt"
 	return []kit.Carried{
-		{Member: "payment_method.type", As: "payment_method_data.type", When: "with a token for the way to confirm"},
+		{Member: "payment_method.type", As: "payment_method_data.type", When: "with a token for a confirmation type"},
 		{Member: "save_payment_method", As: "save_payment_method", When: "not for a stored method"},
 		{Member: "return_url", As: "confirmation.return_url", When: "required for a method that is confirmed on YooKassa's page"},
 		{Member: "customer.reference", As: "merchant_customer_id"},
 		{Member: "customer.ip", As: "client_ip"},
 		{Member: "customer.locale", As: "confirmation.locale", When: "Russian or English"},
-		{Member: "customer.email", As: "receipt.customer.email", When: receipts + ", which needs it or the telephone number"},
+		{Member: "customer.email", As: "receipt.customer.email", When: receipts + ", which needs the email or the telephone number"},
 		{Member: "customer.phone", As: "receipt.customer.phone", When: receipts + "; and as payment_method_data.phone for cash, mobile_balance and SberPay by message"},
 		{Member: "customer.name", As: "receipt.customer.full_name", When: receipts},
 		{Member: "lines", As: "receipt.items", When: receipts},

@@ -34,7 +34,7 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	if err := kit.EndsNoContainer(cl); err != nil {
 		return gateway.Outcome{}, err
 	}
-	return c.command(ctx, cl.ProviderPaymentID, "cancel", cl.IdempotencyKey, cl.Permit, struct{}{})
+	return c.command(ctx, cl.ProviderPaymentID, "cancel", cl.IdempotencyKey, cl.Permit, kit.NoBody)
 }
 
 // command sends a command. After a refusal it looks the payment up and returns the payment's state.

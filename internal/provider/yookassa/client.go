@@ -88,7 +88,7 @@ func (r *refusal) Error() string {
 func readRefusal(a kit.Answer) (*refusal, error) {
 	var r refusal
 	if err := json.Unmarshal(a.Body, &r); err != nil || r.Type != "error" || r.Code == "" {
-		return nil, fmt.Errorf("somebody answers %d for YooKassa", a.Status)
+		return nil, fmt.Errorf("another server than YooKassa answered with %d", a.Status)
 	}
 	r.status = a.Status
 	if !r.definitive() {

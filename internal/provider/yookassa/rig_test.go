@@ -52,6 +52,7 @@ func TestRequestsFitYooKassasDescription(t *testing.T) {
 // serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*yookassa.Client, <-chan seen) {
 	t.Helper()
+	h = providertest.Recorded(t, h)
 	got := make(chan seen, 100)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)

@@ -53,9 +53,18 @@ func (b builder) account(a config.Account) (built, error) {
 
 func (b builder) charged(a config.Account) (gateway.Account, error) {
 	out := gateway.Account{
-		Offered: a.Offered, AutoRefund: a.LateSuccess == "auto_refund", AcceptMore: a.AcceptMore, HoldPaidForReview: a.HoldPaid, ReviewSecondHold: a.SecondHold == "review", Merchant: a.Merchant,
+		Offered: a.Offered, HoldPaidForReview: a.HoldPaid, Merchant: a.Merchant,
 		Live: a.Live(), Hears: a.TakesWebhooks() && a.Listens(), Paused: !a.Pays(),
 		Lives: payment.MaxAge(a.Expiry), Foreign: gateway.Foreign{After: a.ForeignAfter, Review: a.ReviewsForeign()},
+	}
+	if a.LateSuccess == "auto_refund" {
+		out.LateMoney = gateway.LateMoneyRefunded
+	}
+	if a.AcceptMore {
+		out.Excess = payment.ExcessAccepted
+	}
+	if a.SecondHold == "review" {
+		out.SecondHold = gateway.SecondHoldReviewed
 	}
 	adapter := provider.Adapters()[a.Kind]
 	out.Further, out.WebReturns = adapter.Further, adapter.WebReturns()
@@ -69,8 +78,7 @@ func (b builder) charged(a config.Account) (gateway.Account, error) {
 	if err != nil {
 		return gateway.Account{}, err
 	}
-	out.Books, out.Events, out.Statement, out.BooksLag, out.BooksUnmarked = kept.Books, kept.Events, kept.Statement, kept.Lag, kept.Unmarked
-	out.BooksBrowserMarked = kept.BrowserMarked
+	out.Books, out.Events, out.Statement, out.BooksLag, out.BooksMarks = kept.Books, kept.Events, kept.Statement, kept.Lag, kept.Marks
 	out.Provider, err = Provider(a, b.client, b.watch.Now)
 	return out, err
 }

@@ -64,9 +64,9 @@ func (c *Certificates) fetch(ctx context.Context, url string) ([]byte, error) {
 	defer func() { _ = resp.Body.Close() }()
 	switch {
 	case missing(resp.StatusCode):
-		return nil, fmt.Errorf("no certificate: its address answers %d", resp.StatusCode)
+		return nil, fmt.Errorf("no certificate: its address responds with %d", resp.StatusCode)
 	case resp.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("%w: a certificate's address answers %d", webhooks.ErrUnavailable, resp.StatusCode)
+		return nil, fmt.Errorf("%w: a certificate's address responds with %d", webhooks.ErrUnavailable, resp.StatusCode)
 	}
 	pem, err := io.ReadAll(io.LimitReader(resp.Body, maxCertificate))
 	if err != nil {

@@ -177,7 +177,7 @@ func (c Claim) compare(ctx context.Context, m Merchants, had []payment.Merchant,
 // replace puts another merchant behind the account, unless payments of the others are open.
 func (c Claim) replace(ctx context.Context, m Merchants, had []payment.Merchant, begins bool, differing string, now time.Time) (Owned, error) {
 	if !begins {
-		return Owned{}, refuse("accounts: %s: the configuration has another merchant than the service (%s): use the service's configuration", c.Account, differing)
+		return Owned{}, refuse("accounts: %s: the account has another merchant in this configuration than in the service (%s): use the service's configuration", c.Account, differing)
 	}
 	for _, h := range had {
 		c.Number = max(c.Number, h.Number+1)
@@ -193,9 +193,10 @@ func (c Claim) replace(ctx context.Context, m Merchants, had []payment.Merchant,
 		return Owned{}, err
 	}
 	if open > 0 {
-		return Owned{}, refuse("accounts: %s: the configuration puts another merchant behind the account (%s), and payments of the old merchant are open: %d, such as payment attempt %s. "+
-			"Their lookups, captures and refunds would go to the new merchant. Keep the old merchant under this name, and give the new merchant an account with a name of its own; "+
-			"or finish these payments first, under the old configuration", c.Account, differing, open, first)
+		return Owned{}, refuse("accounts: %s: the configuration changes the account's merchant (%s), but the old merchant has "+
+			"open payments: %d, such as payment attempt %s. Their lookups, captures and refunds would go to the new merchant. Keep the "+
+			"old merchant under this name, and add an account with a new name for the new merchant; or first finish these "+
+			"payments with the old configuration", c.Account, differing, open, first)
 	}
 	c.Since = now
 	return Owned{Number: c.Number}, m.Save(ctx, c.Merchant)
@@ -240,8 +241,8 @@ func (c Claim) proof(is payment.Merchant) func(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("fetch the merchant of account %s: %w", c.Account, err)
 		case id != is.IDs[key]:
-			refused = refuse("accounts: %s: its secrets are of another merchant (%s %s, it was %s), so nothing is sent by it: configure the old merchant's, "+
-				"give the new merchant an account with a name of its own, and restart", c.Account, key, id, is.IDs[key])
+			refused = refuse("accounts: %s: the secrets belong to another merchant (%s %s, it was %s), so paylatch sends nothing for this "+
+				"account: configure the old merchant's secrets, add an account with a new name for the new merchant, and restart", c.Account, key, id, is.IDs[key])
 		}
 		known = true
 		return refused
@@ -290,14 +291,14 @@ func (s *Set) reown(fresh []entry) error {
 // Notes are warnings about the merchant behind an account.
 func (o Owned) Notes() (notes []string) {
 	if o.Stranded > 0 {
-		notes = append(notes, fmt.Sprintf("%d open payments, such as payment attempt %s, were begun with an earlier merchant: nothing is sent for them. "+
-			"Finish them under that merchant's configuration, or resolve them", o.Stranded, o.First))
+		notes = append(notes, fmt.Sprintf("%d open payments, such as payment attempt %s, belong to an earlier merchant, so paylatch sends "+
+			"nothing for them. Finish them with that merchant's configuration, or resolve them", o.Stranded, o.First))
 	}
 	if o.Unknown {
-		notes = append(notes, "the secrets have changed, and nothing shows whether they belong to the same merchant: name the merchant in the configuration, and it is compared")
+		notes = append(notes, "the secrets have changed, and nothing shows whether they belong to the same merchant: set the merchant in the configuration, so that paylatch can compare it")
 	}
 	if o.Proof != nil {
-		notes = append(notes, "the secrets have changed, and the provider did not confirm their merchant: this is repeated before the first call")
+		notes = append(notes, "the secrets have changed, and the provider did not confirm their merchant: paylatch asks again before the first call")
 	}
 	return notes
 }

@@ -115,9 +115,9 @@ func TestEveryKindHasAMerchant(t *testing.T) {
 			_, err = r.starts(t, other)
 			var refused *payment.MerchantError
 			require.ErrorAs(t, err, &refused)
-			require.Contains(t, refused.Text, "accounts: shop: the configuration puts another merchant behind the account ("+how.Keys[0]+" two, it was one)")
-			require.Contains(t, refused.Text, "payments of the old merchant are open: 1, such as payment attempt the first")
-			require.Contains(t, refused.Text, "give the new merchant an account with a name of its own")
+			require.Contains(t, refused.Text, "accounts: shop: the configuration changes the account's merchant ("+how.Keys[0]+" two, it was one)")
+			require.Contains(t, refused.Text, "the old merchant has open payments: 1, such as payment attempt the first")
+			require.Contains(t, refused.Text, "add an account with a new name for the new merchant")
 
 			r.open = nil
 			owned, err = r.starts(t, other)

@@ -125,11 +125,11 @@ func TestBooksOfAccounts(t *testing.T) {
 	lemon := "  - {name: lemon, kind: lemonsqueezy, api_key: k, store_id: 1, variant_id: 2, store_currency: EUR, test_payments: true, webhook_secrets: [secret1]}\n"
 	paddle := "  - {name: paddle, kind: paddle, api_key: pdl_sdbx_1, webhook_secrets: [pdl_ntfset_1]}\n"
 	s, _ := newSet(t, head+shop+lemon+paddle)
-	for name, unmarked := range map[string]bool{"lemon": true, "paddle": false} {
+	for name, marks := range map[string]gateway.Marks{"lemon": gateway.MarksNone, "paddle": gateway.MarksByBrowser} {
 		a := s.Charged.Get(name)
 		require.NotNil(t, a.Books, name)
 		require.Equal(t, time.Minute, a.BooksLag, name)
-		require.Equal(t, unmarked, a.BooksUnmarked, name)
+		require.Equal(t, marks, a.BooksMarks, name)
 	}
 }
 

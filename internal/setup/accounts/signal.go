@@ -33,12 +33,12 @@ func (s *Set) reload(load func() (*config.Config, error), log zerolog.Logger) bo
 	if err != nil {
 		mistakes := config.ValidationErrors{err.Error()}
 		errors.As(err, &mistakes)
-		log.Error().Strs("mistakes", mistakes).Msg("the configuration was not read again: it has mistakes. The accounts stay as they are")
+		log.Error().Strs("mistakes", mistakes).Msg("the configuration was not reloaded, because it has errors. The accounts do not change")
 		return false
 	}
-	log.Info().Strs("added", changes.Added).Strs("changed", changes.Changed).Msg("the configuration was read again: the accounts are in use as it has them")
+	log.Info().Strs("added", changes.Added).Strs("changed", changes.Changed).Msg("the configuration was reloaded. New and changed accounts are in use")
 	if len(changes.Restart) > 0 {
-		log.Warn().Strs("keys", changes.Restart).Msg("what has changed here counts from the next start on")
+		log.Warn().Strs("keys", changes.Restart).Msg("changes of these keys take effect only at the next start. Until then the previous values stay in use, and removed accounts stay in use too")
 	}
 	return true
 }

@@ -29,7 +29,7 @@ func (w Watch) guard(a config.Account, p gateway.Provider) gateway.Provider {
 			log.Error().Err(c.Panic).Str("call", c.Call).Msg("the adapter panicked: the outcome of the call is unknown")
 		}
 	}, func(state string) {
-		log.Warn().Str("breaker", state).Msg("the provider is called differently: closed is as usual, open not at all")
+		log.Warn().Str("breaker", state).Msg("the throttling of the provider has changed: closed means normal calls, open means no calls")
 	})
 	w.Metrics.Breaker(a.Name, g.State)
 	return g

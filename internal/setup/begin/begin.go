@@ -156,7 +156,7 @@ func (a *Account) Files(environmentFile string, kept map[string]string) Files {
 		value := a.Keys[key]
 		if a.isSecret(key) && !isReference(value) {
 			if slices.Contains(a.MadeUp, key) {
-				fmt.Fprintf(&env, "# made up: replace it by the provider's, or enter it there if the provider lets you choose\n")
+				fmt.Fprintf(&env, "# made up: replace it with the provider's secret, or enter it at the provider if you can choose the secret there\n")
 			}
 			value = variable(a.variable(key), value)
 		}

@@ -194,7 +194,7 @@ func TestLiveKeysAreRefused(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "paylatch.yaml")
 		err := a.Write(file, false, nil)
 		require.ErrorAs(t, err, new(config.ValidationErrors), kind)
-		require.ErrorContains(t, err, k.Adapter.TestKey+": is not a key of the test mode")
+		require.ErrorContains(t, err, k.Adapter.TestKey+": is not a test-mode key of")
 		require.NotContains(t, err.Error(), "51Secret")
 		require.NoFileExists(t, file)
 		require.NoFileExists(t, begin.EnvironmentFile(file))
@@ -216,9 +216,9 @@ func TestDialog(t *testing.T) {
 	t.Run("no terminal", func(t *testing.T) {
 		t.Parallel()
 		a := begin.Account{}
-		require.EqualError(t, a.Prompt(t.Context(), begin.NewDialog(nil, io.Discard)), "missing: --kind; a terminal asks for what no flag gives")
+		require.EqualError(t, a.Prompt(t.Context(), begin.NewDialog(nil, io.Discard)), "missing: --kind; set the flags, or run the command in a terminal, which asks for missing values")
 		a = begin.Account{Kind: "adyen"}
-		require.EqualError(t, a.Prompt(t.Context(), begin.NewDialog(nil, io.Discard)), "missing: --set api_key=…, --set merchant_account=…; a terminal asks for what no flag gives")
+		require.EqualError(t, a.Prompt(t.Context(), begin.NewDialog(nil, io.Discard)), "missing: --set api_key=…, --set merchant_account=…; set the flags, or run the command in a terminal, which asks for missing values")
 		a = begin.Account{Kind: "strip"}
 		require.ErrorIs(t, a.Prompt(t.Context(), begin.NewDialog(nil, io.Discard)), begin.ErrKind)
 	})

@@ -30,7 +30,7 @@ type Payment struct {
 	Endpoint string
 	// SecretsIn is the file with the webhook secrets, for the remedy.
 	SecretsIn string
-	// Wait bounds the time until the payment has ended and its webhook has come.
+	// Wait bounds the time until the payment has ended and its webhook has arrived.
 	Wait time.Duration
 	Out  io.Writer
 	Now  func() time.Time
@@ -46,7 +46,7 @@ type IncompleteError struct{ Missing string }
 
 // Error implements error.
 func (e IncompleteError) Error() string {
-	return "the test payment is not complete: " + e.Missing + "; what to do is above"
+	return "the test payment is not complete: " + e.Missing + "; the remedy is above"
 }
 
 const (
@@ -82,7 +82,7 @@ func (p *Payment) Make(ctx context.Context) error {
 	}
 	p.say("3/4  paid with %s: payment attempt %s, %s", p.token(), a.PaymentAttemptID, progress(*a))
 	if p.Trial.Unannounced && p.Token == "" && a.Status == api.AttemptStatusSucceeded {
-		p.say("4/4  no webhook to wait for: the provider sends none for such a payment")
+		p.say("4/4  no webhook to wait for: the provider sends no webhook for such a payment")
 		return nil
 	}
 	p.say("4/4  waiting for the webhook at %s, %s at most", p.Endpoint, p.Wait)
@@ -129,7 +129,7 @@ func (p *Payment) unmade(ctx context.Context, err error) error {
 		}
 		text = strings.Join(fields, "; ")
 	}
-	return p.missing("no payment", fmt.Sprintf("the service refused it: %d %s: %s", refused.Status, refused.Code, text), p.Base+"/problems/"+refused.Code+" describes the code")
+	return p.missing("no payment", fmt.Sprintf("the service refused the request: %d %s: %s", refused.Status, refused.Code, text), p.Base+"/problems/"+refused.Code+" describes the code")
 }
 
 func progress(a api.Attempt) string {
@@ -196,7 +196,7 @@ func (p *Payment) judge(ctx context.Context, page api.SupportAttempt, late bool)
 	}
 	for code, n := range p.refused(ctx) {
 		if n > p.refusedBefore[code] {
-			return true, p.missing("the webhook was refused", "a webhook came and was refused: "+code, p.remedy(code))
+			return true, p.missing("the webhook was refused", "a webhook arrived and was refused: "+code, p.remedy(code))
 		}
 	}
 	paid, webhook := a.Status == api.AttemptStatusSucceeded, len(page.Events) > 0
@@ -208,12 +208,12 @@ func (p *Payment) judge(ctx context.Context, page api.SupportAttempt, late bool)
 		return false, nil
 	case webhook:
 		p.arrived(page)
-		return true, p.missing("the payment has not ended", "the payment is still "+progress(a)+"; it may end later", "`paylatch attempt show "+a.PaymentAttemptID+"` shows its course")
+		return true, p.missing("the payment has not ended", "the payment is still "+progress(a)+"; it may end later", "`paylatch attempt show "+a.PaymentAttemptID+"` shows its timeline")
 	case paid:
 		p.say("ok       the payment: %s captured, %s", payment.Money{Minor: a.AmountCaptured, Currency: payment.Currency(a.Currency)}, progress(a))
-		return true, p.missing("no webhook", "no webhook came to "+p.Endpoint, "start the tunnel, and check the address and the events in the provider's dashboard; the provider repeats what did not arrive")
+		return true, p.missing("no webhook", "no webhook arrived at "+p.Endpoint, "start the tunnel, and check the address and the events in the provider's dashboard; the provider repeats webhooks that did not arrive")
 	}
-	return true, p.missing("no result", "the payment is still "+progress(a)+", and no webhook came to "+p.Endpoint,
+	return true, p.missing("no result", "the payment is still "+progress(a)+", and no webhook arrived at "+p.Endpoint,
 		"check the provider's dashboard, the tunnel, and `paylatch doctor`")
 }
 
@@ -221,7 +221,7 @@ func (p *Payment) judge(ctx context.Context, page api.SupportAttempt, late bool)
 func (p *Payment) arrived(page api.SupportAttempt) {
 	a := page.Attempt
 	p.say("\nok       the payment: %s captured, %s", payment.Money{Minor: a.AmountCaptured, Currency: payment.Currency(a.Currency)}, progress(a))
-	meanings := map[string]string{"applied": "it moved the payment", "repeat": "it repeats what the response said"}
+	meanings := map[string]string{"applied": "it changed the payment", "repeat": "it repeats the response"}
 	for _, e := range page.Events {
 		p.say("ok       the webhook %s: %s, genuine, verdict %s%s", e.ProviderEventID, e.Kind, e.Verdict, inBrackets(meanings[e.Verdict]))
 	}
@@ -237,8 +237,10 @@ func inBrackets(text string) string {
 // remedy returns the remedy for a refused delivery.
 func (p *Payment) remedy(code string) string {
 	switch code {
-	case "webhook-signature-invalid", "webhook-signature-missing", "webhook-signature-malformed":
-		return "put the signing secret that the provider or its tunnel shows into " + p.SecretsIn + " (webhook_secrets), and run paylatch init --try again; the delivery is kept for a day"
+	case "webhook-signature-invalid":
+		return "put the signing secret that the provider or its tunnel shows into " + p.SecretsIn + " (webhook_secrets), and run paylatch init --try again; paylatch keeps the refused webhook for a day"
+	case "webhook-signature-missing", "webhook-signature-malformed":
+		return "check that the provider signs its webhooks for " + p.Endpoint + ", and that the tunnel or proxy passes the signature on unchanged"
 	case "webhook-too-old", "webhook-too-new":
 		return "set this machine's clock by NTP"
 	}

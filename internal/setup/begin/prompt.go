@@ -15,7 +15,7 @@ import (
 
 var (
 	// ErrStopped is returned when the context has ended.
-	ErrStopped = errors.New("stopped; run it again to go on")
+	ErrStopped = errors.New("stopped; run the command again to continue")
 	// ErrKind is returned for an unknown kind.
 	ErrKind = errors.New("--kind must be one of " + strings.Join(all.Kinds(), ", "))
 )
@@ -63,7 +63,7 @@ type MissingError []string
 
 // Error implements error.
 func (m MissingError) Error() string {
-	return "missing: " + strings.Join(m, ", ") + "; a terminal asks for what no flag gives"
+	return "missing: " + strings.Join(m, ", ") + "; set the flags, or run the command in a terminal, which asks for missing values"
 }
 
 // Prompt completes the account from the answers. It prints the setup at the provider before it reads the values that the setup shows.
@@ -77,7 +77,7 @@ func (a *Account) Prompt(ctx context.Context, d *Dialog) error {
 	if a.Keys == nil {
 		a.Keys = map[string]string{}
 	}
-	_, _ = fmt.Fprintf(d.Out, "\nAn account at %s, in its test mode. Enter test credentials alone.\n", a.kind().About.Name)
+	_, _ = fmt.Fprintf(d.Out, "\nAn account at %s, in its test mode. Enter only test credentials.\n", a.kind().About.Name)
 	var missing MissingError
 	for _, key := range a.Credentials() {
 		if err := a.promptKey(ctx, d, key, ""); err != nil {
@@ -96,7 +96,7 @@ func (a *Account) Prompt(ctx context.Context, d *Dialog) error {
 		}
 	}
 	if a.DatabaseURL == "" {
-		url, err := d.prompt(ctx, "database_url, a PostgreSQL for tests (empty: paylatch dev brings its own)")
+		url, err := d.prompt(ctx, "database_url, a PostgreSQL for tests (empty: paylatch dev starts its own)")
 		if err != nil {
 			return err
 		}
@@ -161,11 +161,11 @@ func (a *Account) Setup(out io.Writer) {
 	}
 	tunnel := a.Trial().Tunnel
 	if tunnel == "" {
-		_, _ = fmt.Fprintf(out, "\nThe provider reaches this machine by a tunnel, such as\n\n  cloudflared tunnel --url %s\n\n"+
-			"The tunnel prints its address; the endpoint is that address with /webhooks/%s (--public-url).\n\n",
+		_, _ = fmt.Fprintf(out, "\nThe provider reaches this machine through a tunnel, such as\n\n  cloudflared tunnel --url %s\n\n"+
+			"The tunnel prints its address. The endpoint is the tunnel's address with /webhooks/%s (--public-url).\n\n",
 			strings.TrimSuffix(a.Endpoint(), "/webhooks/"+a.Name), a.Name)
 		return
 	}
-	_, _ = fmt.Fprintf(out, "\nFor a test on this machine the provider's own tunnel replaces these steps. It prints the secret. Run it in another terminal:\n\n  %s\n\n",
+	_, _ = fmt.Fprintf(out, "\nFor a test on this machine the provider's own tunnel replaces these steps. The tunnel prints the secret. Run it in another terminal:\n\n  %s\n\n",
 		strings.ReplaceAll(tunnel, "{endpoint}", a.Endpoint()))
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrExists is returned instead of overwriting a file.
-var ErrExists = errors.New("exists already: --force writes it anew, with the encryption key and the token secret that it has")
+var ErrExists = errors.New("already exists: --force replaces the file and keeps its encryption key and token secret")
 
 // EnvironmentFile is the file with the secrets of a configuration file: paylatch.env beside paylatch.yaml.
 func EnvironmentFile(config string) string {
@@ -86,12 +86,12 @@ func (a *Account) check(path, secrets string, environ []string) error {
 	live := account.Live()
 	switch {
 	case live != nil && *live, adapter.TestForm != nil && key != "" && !adapter.TestForm.MatchString(key):
-		return config.ValidationErrors{fmt.Sprintf("%s: is not a key of the test mode of %s, whose keys have the form %s; init is for test credentials alone",
+		return config.ValidationErrors{fmt.Sprintf("%s: is not a test-mode key of %s; these keys have the form %s. init accepts only test credentials",
 			adapter.TestKey, a.kind().About.Name, adapter.TestForm)}
 	case !account.CanCharge():
 		return config.ValidationErrors{fmt.Sprintf("the account can't charge: the kind %s needs %s", a.Kind, strings.Join(a.kind().Calls, ", "))}
 	case !account.TakesWebhooks():
-		return config.ValidationErrors{fmt.Sprintf("the account can't take webhooks: the kind %s needs %s", a.Kind, strings.Join(a.kind().Webhooks, ", "))}
+		return config.ValidationErrors{fmt.Sprintf("the account can't receive webhooks: the kind %s needs %s", a.Kind, strings.Join(a.kind().Webhooks, ", "))}
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func (c Desks) of(id payment.AttemptID) BackOffice {
 
 // choose refuses a request that would act in one cell, and names no cell.
 func (c Desks) choose() error {
-	return payment.Invalid("cell", "must be in the query: this acts in one cell, and there are "+strings.Join(c.numbers(), ", ")+"; send it once to each cell that it is for")
+	return payment.Invalid("cell", "must be in the query: this command acts in one cell, and there are "+strings.Join(c.numbers(), ", ")+"; send the command once to each cell")
 }
 
 // list reads a page of each cell and merges them.

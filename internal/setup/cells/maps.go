@@ -70,9 +70,10 @@ func (d Database) serves(ctx context.Context, had []payment.CellEpoch, m payment
 	}
 	for _, e := range had {
 		if e.Open && !e.Map.Same(m) {
-			return refuse("order_prefixes", "If the configuration is the newer one, run `paylatch migrate up` with it, which checks that no stored order "+
-				"would change its cell; otherwise start with the configuration of the other processes",
-				"the database of cell %d serves under another map, epoch %d (%s); the configuration leads %s", d.Number, e.Epoch, e.Map, m)
+			return refuse("order_prefixes", "If this configuration is newer than the other processes' configuration, run `paylatch migrate "+
+				"up` with it, which checks that no stored order changes its cell. Otherwise start with the configuration of the "+
+				"other processes",
+				"the database of cell %d has another map of cells, epoch %d (%s); the configuration assigns %s", d.Number, e.Epoch, e.Map, m)
 		}
 	}
 	return d.keeps(ctx, m)
@@ -94,7 +95,7 @@ func (d Database) suits(ctx context.Context) error {
 	n, err := d.Maps.CellOfAttempts(ctx, d.Number)
 	if err == nil && n != d.Number {
 		err = refuse("database_url", "Correct the address or the number of the cell",
-			"the database that the configuration has for cell %d has payment attempts of cell %d", d.Number, n)
+			"the configured database of cell %d has payment attempts of cell %d", d.Number, n)
 	}
 	return err
 }
@@ -117,7 +118,7 @@ func (d Database) keeps(ctx context.Context, m payment.CellMap) error {
 	}
 	return refuse("order_prefixes", "An order stays in its cell: leave order_prefixes as they were for such orders, and give the new cell a prefix "+
 		"that no stored order has, which the shop uses for new orders",
-		"order %s is stored in cell %d, and the configuration leads it to cell %d, where its requests would charge it again", id, d.Number, m.Of(id))
+		"order %s is stored in cell %d, but the configuration assigns it to cell %d, where a request would charge it again", id, d.Number, m.Of(id))
 }
 
 const (
@@ -161,7 +162,7 @@ func change(ctx context.Context, all []Database, m payment.CellMap, back bool) (
 				same = same && e.Map.Same(m)
 			case !back && e.Map.Same(m) && !current(had, m):
 				return false, refuse("order_prefixes", "Start with the configuration of the other processes; to return to this one, run `paylatch migrate up` with it",
-					"the configuration is older than the map of cell %d: it was that of epoch %d", d.Number, e.Epoch)
+					"the configuration is older than the map of cell %d: it fits epoch %d", d.Number, e.Epoch)
 			}
 		}
 		same = same && open > 0
@@ -187,8 +188,8 @@ func (d Database) look(ctx context.Context, all []Database) ([]payment.CellEpoch
 	for _, e := range had {
 		for prefix, n := range e.Map {
 			if e.Open && !slices.ContainsFunc(all, func(d Database) bool { return d.Number == n }) {
-				return nil, refuse("cells", "Keep the cell; if it has no such order, take the prefix from it first, and the cell afterwards",
-					"orders that begin with %s are in cell %d, which the configuration does not have: they would be charged again in another cell", prefix, n)
+				return nil, refuse("cells", "Keep the cell. If it has no such order, first remove its prefix, and remove the cell later",
+					"orders with the prefix %s are in cell %d, which the configuration lacks: they would be charged again in another cell", prefix, n)
 			}
 		}
 	}

@@ -74,12 +74,12 @@ func TestCompare(t *testing.T) {
 		m    payment.CellMap
 		text string
 	}{
-		"swapped":             {cells.Database{Number: 0, Maps: all[1].Maps}, m, "the configuration has for cell 0 is the database of cell 1"},
-		"swapped, the other":  {cells.Database{Number: 1, Maps: all[0].Maps}, m, "the configuration has for cell 1 is the database of cell 0"},
-		"doubled":             {cells.Database{Number: 2, Maps: all[1].Maps}, m, "the configuration has for cell 2 is the database of cell 1"},
+		"swapped":             {cells.Database{Number: 0, Maps: all[1].Maps}, m, "the configured database of cell 0 is the database of cell 1"},
+		"swapped, the other":  {cells.Database{Number: 1, Maps: all[0].Maps}, m, "the configured database of cell 1 is the database of cell 0"},
+		"doubled":             {cells.Database{Number: 2, Maps: all[1].Maps}, m, "the configured database of cell 2 is the database of cell 1"},
 		"a prefix more":       {all[0], payment.CellMap{"eu-": 1, "us-": 1}, "run `paylatch migrate up` with it"},
-		"a prefix less":       {all[1], payment.CellMap{}, "under another map, epoch 1 (eu- to cell 1, the rest to cell 0); the configuration leads all orders to cell 0"},
-		"a prefix from other": {all[1], payment.CellMap{"eu-": 2}, "under another map"},
+		"a prefix less":       {all[1], payment.CellMap{}, "has another map of cells, epoch 1 (eu- to cell 1, all other orders to cell 0); the configuration assigns all orders to cell 0"},
+		"a prefix from other": {all[1], payment.CellMap{"eu-": 2}, "has another map of cells"},
 	} {
 		refuses(t, cells.Compare(t.Context(), c.d, c.m), c.text)
 		refuses(t, cells.Examine(t.Context(), c.d, c.m), c.text)
@@ -95,14 +95,14 @@ func TestCompareOrders(t *testing.T) {
 	created(t, stores[0], "eu-7", "a")
 	created(t, stores[1], "b")
 	m := payment.CellMap{"eu-": 1}
-	refuses(t, cells.Examine(t.Context(), all[0], m), "order eu-7 is stored in cell 0, and the configuration leads it to cell 1")
+	refuses(t, cells.Examine(t.Context(), all[0], m), "order eu-7 is stored in cell 0, but the configuration assigns it to cell 1")
 	require.NoError(t, cells.Examine(t.Context(), all[0], payment.CellMap{"us-": 1}))
 	had, err := all[0].Maps.ReadMaps(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, had, "to examine a database does not claim it")
 	for range 2 {
-		refuses(t, cells.Compare(t.Context(), all[0], m), "order eu-7 is stored in cell 0, and the configuration leads it to cell 1")
-		refuses(t, cells.Compare(t.Context(), all[1], m), "order b is stored in cell 1, and the configuration leads it to cell 0")
+		refuses(t, cells.Compare(t.Context(), all[0], m), "order eu-7 is stored in cell 0, but the configuration assigns it to cell 1")
+		refuses(t, cells.Compare(t.Context(), all[1], m), "order b is stored in cell 1, but the configuration assigns it to cell 0")
 	}
 }
 
@@ -124,11 +124,11 @@ func TestChange(t *testing.T) {
 	created(t, stores[0], "a", "us-1")
 	created(t, stores[1], "eu-1")
 
-	refuses(t, change(3, m2, false), "order us-1 is stored in cell 0, and the configuration leads it to cell 2")
+	refuses(t, change(3, m2, false), "order us-1 is stored in cell 0, but the configuration assigns it to cell 2")
 	serves(2, m1)
 	created(t, stores[0], "us-2")
 	refuses(t, change(2, payment.CellMap{}, true), "order eu-1 is stored in cell 1")
-	refuses(t, change(1, payment.CellMap{}, true), "orders that begin with eu- are in cell 1, which the configuration does not have")
+	refuses(t, change(1, payment.CellMap{}, true), "orders with the prefix eu- are in cell 1, which the configuration lacks")
 	serves(2, m1)
 
 	m3 := payment.CellMap{"eu-": 1, "us2-": 2}

@@ -25,20 +25,20 @@ type Account struct {
 
 	WebhookSecrets []Secret       `koanf:"webhook_secrets" doc:"secrets that verify webhooks; several during a rotation"`
 	BaseURL        string         `koanf:"base_url" doc:"replaces the provider's own address"`
-	PublicURL      string         `koanf:"public_url" doc:"the webhook endpoint's address at the provider"`
-	AllowedIPs     []netip.Prefix `koanf:"allowed_ips" doc:"senders of webhooks; absent: any, for yookassa the documented addresses"`
+	PublicURL      string         `koanf:"public_url" doc:"the address of the webhook endpoint that is registered at the provider"`
+	AllowedIPs     []netip.Prefix `koanf:"allowed_ips" doc:"allowed sender addresses of webhooks; absent: any sender, and for yookassa the documented addresses"`
 	Tolerance      time.Duration  `koanf:"tolerance" doc:"replaces the provider's age limit of webhooks with a signed time (PayPal documents none: 4 days); negative: no limit"`
-	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"money after a failure: manual leaves it to a person; auto_refund refunds it, unless its pay shared the money with other accounts"`
+	LateSuccess    string         `koanf:"late_success" default:"manual" doc:"money that arrives after a failure: manual opens a discrepancy; auto_refund refunds the money, unless the pay shared it with other accounts"`
 	HoldPaid       bool           `koanf:"hold_paid_for_review" default:"false" doc:"true: the event order.paid waits until the provider's own review has approved the payment"`
-	AcceptMore     bool           `koanf:"accept_more" default:"false" doc:"true: a payment of more than the amount (a tip, a fee that the customer bears) opens no case"`
-	SecondHold     string         `koanf:"second_hold" default:"cancel" doc:"for a second payment with a hold: cancel ends it, review opens a discrepancy"`
-	ForeignAfter   time.Duration  `koanf:"foreign_after" default:"10m" doc:"the time after which an event of a payment that paylatch does not have, without a mark of ours, gets the verdict foreign; 720h at most"`
+	AcceptMore     bool           `koanf:"accept_more" default:"false" doc:"true: a payment above the amount (a tip, a fee that the customer bears) opens no discrepancy"`
+	SecondHold     string         `koanf:"second_hold" default:"cancel" doc:"a second payment that holds money for the same order: cancel cancels that payment, or opens a discrepancy if the provider has no cancel; review opens a discrepancy"`
+	ForeignAfter   time.Duration  `koanf:"foreign_after" default:"10m" doc:"the time after which an event gets the verdict foreign, if paylatch does not have its payment and the event has no id of paylatch; 720h at most"`
 	Foreign        string         `koanf:"foreign" doc:"count: foreign events are only counted; review: each opens a discrepancy; absent: count"`
 
 	Cell int `koanf:"cell" default:"0" doc:"the cell of the account's orders and events; never change it after the first order or event"`
 
-	Enabled string `koanf:"enabled" default:"all" doc:"webhooks: pays are refused, and begun payments continue; pays: webhooks get 503, so the provider repeats them; all: both work"`
-	Offered bool   `koanf:"offered" default:"false" doc:"true: a customer's pay may name the account; it may always name the default account"`
+	Enabled string `koanf:"enabled" default:"all" doc:"webhooks: paylatch refuses pays, and begun payments continue; pays: webhooks get 503, so the provider repeats them; all: both work"`
+	Offered bool   `koanf:"offered" default:"false" doc:"true: a customer's pay may name this account; a pay may always name the default account"`
 
 	Expiry    Expiry    `koanf:"expiry"`
 	Breaker   Breaker   `koanf:"breaker"`
@@ -62,7 +62,7 @@ func NewAccount(name, kind string) Account {
 // Expiry is when an attempt that stays unfinished is cancelled at the provider, if it is still open there.
 type Expiry struct {
 	AwaitingCustomer time.Duration `koanf:"awaiting_customer" default:"1h" doc:"how long an attempt may wait for the customer before its cancel"`
-	Authorized       time.Duration `koanf:"authorized" default:"168h" doc:"how long authorised money may wait for its capture"`
+	Authorized       time.Duration `koanf:"authorized" default:"168h" doc:"how long authorized money may wait for its capture"`
 	Slow             time.Duration `koanf:"slow" default:"336h" doc:"how long a provider may take for a payment (bank debits and the like) or a refund"`
 }
 
@@ -74,8 +74,8 @@ type Breaker struct {
 
 // RateLimit bounds the calls that this process makes.
 type RateLimit struct {
-	PerSecond int `koanf:"per_second" doc:"limit of calls of a process in a second, lookups at most half of them; absent: none"`
-	Burst     int `koanf:"burst" doc:"limit of calls at once; absent: per_second"`
+	PerSecond int `koanf:"per_second" doc:"limit of calls per second for each process, of which lookups get at most half; absent: no limit"`
+	Burst     int `koanf:"burst" doc:"limit of calls at the same time; absent: per_second"`
 }
 
 // CanCharge reports whether the account has all keys that calls to its provider need.

@@ -27,19 +27,19 @@ func TestAccountMistakes(t *testing.T) {
 		"name":                {"- {name: A_1, kind: stripe, api_key: k}", config.ValidationErrors{"accounts[0].name: must be 1 to 64 of a–z, 0–9 and -"}},
 		"no name":             {"- {kind: stripe, api_key: k}", config.ValidationErrors{"accounts[0].name: must be 1 to 64 of a–z, 0–9 and -"}},
 		"name twice":          {"- {name: a, kind: stripe, api_key: k}\n- {name: a, kind: standard, webhook_secrets: [" + webhook + "]}", config.ValidationErrors{"accounts[1].name: an earlier account has the same name; choose another"}},
-		"useless":             {"- {name: a, kind: stripe}", config.ValidationErrors{"accounts[0]: can neither take webhooks nor charge: the kind stripe needs webhook_secrets to take webhooks, api_key to charge"}},
-		"half":                {"- {name: a, kind: adyen, api_key: k}", config.ValidationErrors{"accounts[0].merchant_account: is needed beside api_key"}},
-		"half, three":         {"- {name: a, kind: gopay, client_id: c}", config.ValidationErrors{"accounts[0].client_secret: is needed beside client_id", "accounts[0].goid: is needed beside client_id"}},
-		"shared":              {"- {name: a, kind: cloudpayments, public_id: p}", config.ValidationErrors{"accounts[0].webhook_secrets: is needed beside public_id"}},
-		"address":             {"- {name: a, kind: square, webhook_secrets: [s]}", config.ValidationErrors{"accounts[0].public_url: is needed beside webhook_secrets"}},
-		"of another":          {"- {name: a, kind: stripe, api_key: k, shop_id: s}", config.ValidationErrors{"accounts[0].shop_id: is no key of the kind stripe; remove it"}},
-		"secret for GET":      {"- {name: a, kind: yookassa, api_key: k, shop_id: s, webhook_secrets: [x]}", config.ValidationErrors{"accounts[0].webhook_secrets: is no key of the kind yookassa; remove it"}},
+		"useless":             {"- {name: a, kind: stripe}", config.ValidationErrors{"accounts[0]: can neither receive webhooks nor charge: the kind stripe needs webhook_secrets to receive webhooks, api_key to charge"}},
+		"half":                {"- {name: a, kind: adyen, api_key: k}", config.ValidationErrors{"accounts[0].merchant_account: is required with api_key"}},
+		"half, three":         {"- {name: a, kind: gopay, client_id: c}", config.ValidationErrors{"accounts[0].client_secret: is required with client_id", "accounts[0].goid: is required with client_id"}},
+		"shared":              {"- {name: a, kind: cloudpayments, public_id: p}", config.ValidationErrors{"accounts[0].webhook_secrets: is required with public_id"}},
+		"address":             {"- {name: a, kind: square, webhook_secrets: [s]}", config.ValidationErrors{"accounts[0].public_url: is required with webhook_secrets"}},
+		"of another":          {"- {name: a, kind: stripe, api_key: k, shop_id: s}", config.ValidationErrors{"accounts[0].shop_id: is not a key of the kind stripe; remove it"}},
+		"secret for GET":      {"- {name: a, kind: yookassa, api_key: k, shop_id: s, webhook_secrets: [x]}", config.ValidationErrors{"accounts[0].webhook_secrets: is not a key of the kind yookassa; remove it"}},
 		"basic auth":          {"- {name: a, kind: adyen, webhook_secrets: [0a], basic_auth: {user: u}}", config.ValidationErrors{"accounts[0].basic_auth: needs both user and password"}},
 		"basic auth, a text":  {"- {name: a, kind: adyen, webhook_secrets: [0a], basic_auth: u}", config.ValidationErrors{"accounts[0].basic_auth: must be a mapping (key: value)"}},
 		"basic auth, a slip":  {"- {name: a, kind: adyen, webhook_secrets: [0a], basic_auth: {user: u, password: p, pasword: p}}", config.ValidationErrors{"accounts[0].basic_auth.pasword: no such key; did you mean password?"}},
-		"basic auth, of none": {"- {name: a, kind: stripe, api_key: k, basic_auth: {user: u, password: p}}", config.ValidationErrors{"accounts[0].basic_auth: is no key of the kind stripe; remove it"}},
+		"basic auth, of none": {"- {name: a, kind: stripe, api_key: k, basic_auth: {user: u, password: p}}", config.ValidationErrors{"accounts[0].basic_auth: is not a key of the kind stripe; remove it"}},
 		"a list":              {"- {name: a, kind: stripe, api_key: [k], webhook_secrets: [s]}", config.ValidationErrors{"accounts[0].api_key: must be a single value"}},
-		"refunds nothing":     {"- {name: a, kind: stripe, webhook_secrets: [s], late_success: auto_refund}", config.ValidationErrors{"accounts[0].late_success: must be manual: paylatch can't send a refund by this account, because its kind does not support refunds, or the keys for calls are missing"}},
+		"refunds nothing":     {"- {name: a, kind: stripe, webhook_secrets: [s], late_success: auto_refund}", config.ValidationErrors{"accounts[0].late_success: must be manual: paylatch can't send refunds for this account, because its kind does not support refunds or the keys for calls are missing"}},
 		"late":                {"- {name: a, kind: stripe, api_key: k, late_success: auto}", config.ValidationErrors{"accounts[0].late_success: must be one of manual, auto_refund"}},
 		"foreign":             {"- {name: a, kind: stripe, api_key: k, foreign: counts}", config.ValidationErrors{"accounts[0].foreign: must be one of count, review; did you mean count?"}},
 		"foreign, at once":    {"- {name: a, kind: stripe, api_key: k, foreign_after: 0s}", config.ValidationErrors{"accounts[0].foreign_after: must be longer than 0 and at most 720h, such as 10m"}},
@@ -81,9 +81,9 @@ func TestForeignByKind(t *testing.T) {
 func TestDefaultAccount(t *testing.T) {
 	t.Parallel()
 	two := base + "- {name: shop, kind: stripe, api_key: k}\n- {name: b, kind: stripe, api_key: k}\n- {name: in, kind: standard, webhook_secrets: [" + webhook + "]}\n"
-	require.Equal(t, config.ValidationErrors{"default_account: several accounts can charge; name one of shop, b"}, validationErrors(t, two))
+	require.Equal(t, config.ValidationErrors{"default_account: several accounts can charge; choose one of shop, b"}, validationErrors(t, two))
 	require.Equal(t, config.ValidationErrors{"default_account: is not among the accounts (shop, b, in); did you mean shop?"}, validationErrors(t, two+"default_account: shp"))
-	require.Equal(t, config.ValidationErrors{"default_account: the account can't charge: it needs webhook_secrets to take webhooks, base_url and api_key to charge"}, validationErrors(t, two+"default_account: in"))
+	require.Equal(t, config.ValidationErrors{"default_account: the account can't charge: it needs webhook_secrets to receive webhooks, base_url and api_key to charge"}, validationErrors(t, two+"default_account: in"))
 	wrong := validationErrors(t, two+"- {name: c, kind: nothing}\ndefault_account: shp")
 	require.Len(t, wrong, 2, "the account and the default")
 	require.Contains(t, wrong, "default_account: is not among the accounts (shop, b, in, c); did you mean shop?")
@@ -178,7 +178,7 @@ func TestEveryKindCanBeConfigured(t *testing.T) {
 			require.True(t, c.Accounts[0].CanCharge())
 
 			m := validationErrors(t, base+"- {name: a, kind: "+kind+"}")
-			require.Contains(t, m[0], "accounts[0]: can neither take webhooks nor charge: the kind "+kind+" needs ")
+			require.Contains(t, m[0], "accounts[0]: can neither receive webhooks nor charge: the kind "+kind+" needs ")
 		})
 	}
 }

@@ -16,19 +16,19 @@ import (
 // service checks settings that only the running service needs.
 func (r *report) service(c *Config) {
 	if c.DatabaseURL == "" {
-		r.add("database_url", "is missing: name a PostgreSQL, as postgres://user:password@host/database; only `paylatch dev` brings its own")
+		r.add("database_url", "is missing: set a PostgreSQL, such as postgres://user:password@host/database; only `paylatch dev` starts its own")
 	}
 	if len(c.EncryptionKeys) == 0 {
 		r.add("encryption_keys", "is missing: add [{id: k1, key: …}] with the output of `openssl rand -base64 32`, and keep a copy with the backups")
 	}
 	if len(c.Auth.Ring()) == 0 && len(c.Issuers()) == 0 && !c.Auth.KeysOnly && !r.touches("auth") {
-		r.add("auth", "set hs256 or jwks_url (or issuers, each with one), or both: without them no token can be checked; or set keys_only, to accept API keys alone")
+		r.add("auth", "set hs256, jwks_url or issuers, because otherwise no token can be checked; or set keys_only, to accept only API keys and status tokens")
 	}
 	if len(c.Accounts) == 0 {
 		r.add("accounts", "is missing: configure at least one account at a provider")
 	}
 	if able := c.chargeable(0); c.DefaultAccount == "" && len(able) > 1 {
-		r.add("default_account", "several accounts can charge; name one of %s", strings.Join(able, ", "))
+		r.add("default_account", "several accounts can charge; choose one of %s", strings.Join(able, ", "))
 	}
 }
 
@@ -38,6 +38,9 @@ func (r *report) check(c *Config) {
 	}
 	if c.Environment == Live {
 		r.live(c)
+	}
+	if _, err := time.LoadLocation(c.TimeZone); err != nil || c.TimeZone == "Local" {
+		r.add("time_zone", "must be a time zone of the IANA database, such as Europe/Berlin or UTC")
 	}
 	r.addresses(c)
 	r.database(c.DatabaseURL, c.Database)
@@ -79,7 +82,7 @@ func (r *report) addresses(c *Config) {
 		r.add("operations_listen", "must be host:port, such as 127.0.0.1:9091 or :9091")
 	}
 	if c.OperationsListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
-		r.add("operations_listen", "is the same address as listen; choose another, or leave it out")
+		r.add("operations_listen", "equals listen; choose another address, or leave the key out")
 	}
 }
 
@@ -87,7 +90,7 @@ func (r *report) addresses(c *Config) {
 func (r *report) waiters(c *Config) {
 	for i, origin := range c.CORSOrigins {
 		if !isOrigin(origin) {
-			r.add(index("cors_origins", i), "must be an origin as browsers send it, in lower case: https://host or https://host:port, without a path, a name in other letters as xn--…")
+			r.add(index("cors_origins", i), "must be an origin as browsers send it, in lower case and without a path: https://host or https://host:port; write a non-ASCII host name as xn--…")
 		}
 	}
 	if c.MaxWaiters < 1 {
@@ -115,11 +118,11 @@ func (r *report) auth(c *Config) {
 		key := index("auth.issuers", i)
 		r.issuer(key, of, c)
 		if slices.Contains(names, of.Issuer) || c.Auth.JWKSURL != "" && of.Issuer == c.Auth.Issuer {
-			r.add(key+".issuer", "an earlier issuer has the same iss, and would check the tokens of both")
+			r.add(key+".issuer", "equals the iss of an earlier issuer, which would check the tokens of both")
 		}
 		names = append(names, of.Issuer)
 		if len(of.Roles) == 0 {
-			r.add(key+".roles", "is missing: list the roles that tokens of this issuer may have")
+			r.add(key+".roles", "is missing: list the allowed roles of this issuer's tokens")
 		}
 		for j, role := range of.Roles {
 			r.oneOf(index(key+".roles", j), role, roles()...)
@@ -138,16 +141,16 @@ func (r *report) issuer(key string, of Issuer, c *Config) {
 	}
 	r.url(key+".jwks_url", of.JWKSURL)
 	if isPlain(of.JWKSURL) && !isHere(of.JWKSURL) {
-		r.add(key+".jwks_url", "must begin with https://: over http anybody on the way can replace the keys by others")
+		r.add(key+".jwks_url", "must begin with https://, because over http everybody on the network can replace the keys")
 	}
 	if of.Issuer == "" {
-		r.add(key+".issuer", "is needed beside jwks_url: the iss of its tokens")
+		r.add(key+".issuer", "is required with jwks_url: the iss of the issuer's tokens")
 	}
 	switch of.Audience {
 	case "":
-		r.add(key+".audience", "is needed beside jwks_url: without it a token for another service would be accepted; register a name for this service at the issuer")
+		r.add(key+".audience", "is required with jwks_url: without it paylatch would accept tokens for other services; register a name for this service at the issuer")
 	case c.Console.OIDC.ClientID:
-		r.add(key+".audience", "is console.oidc.client_id, so that the ID tokens of the console's sign-ins would pass for access tokens; register a name for the API of its own")
+		r.add(key+".audience", "equals console.oidc.client_id, so paylatch would accept the ID tokens of console sign-ins as access tokens; register a separate name for the API")
 	}
 }
 
@@ -167,10 +170,10 @@ func (r *report) console(o OIDC) {
 		r.add("console.oidc.client_id", "is missing: without it the provider can't identify paylatch")
 	}
 	if !strings.HasSuffix(o.RedirectURL, callback) {
-		r.add("console.oidc.redirect_url", "must be the address of this service for browsers, and end with %s", callback)
+		r.add("console.oidc.redirect_url", "must be the service's public address, and end with %s", callback)
 	}
 	if !slices.Contains(o.Scopes, "openid") {
-		r.add("console.oidc.scopes", "must hold openid")
+		r.add("console.oidc.scopes", "must contain openid")
 	}
 }
 
@@ -196,7 +199,7 @@ func (r *report) durations(c *Config) {
 	}
 	for key, d := range map[string]time.Duration{"retention.audit": c.Retention.Audit, "retention.log": c.Retention.Log} {
 		if d < leastKept {
-			r.add(key, "must be at least %s, 30 days: nothing younger is deleted", leastKept)
+			r.add(key, "must be at least %s (30 days)", leastKept)
 		}
 	}
 	if s := c.Idempotency.ReusedStatus; s != http.StatusConflict && s != http.StatusUnprocessableEntity {

@@ -23,7 +23,7 @@ func (r *report) accounts(c *Config) {
 		names = append(names, a.Name)
 		r.account(key, a)
 		if !c.has(a.Cell) {
-			r.add(key+".cell", "must be the number of one of cells, or 0")
+			r.add(key+".cell", "must be the number of a configured cell, or 0")
 		}
 	}
 	r.defaultAccount("default_account", c, c.DefaultAccount, 0, names)
@@ -49,9 +49,9 @@ func (r *report) defaultAccount(key string, c *Config, name string, number int, 
 	case i >= 0 && !r.touches(index("accounts", i)) && !c.Accounts[i].CanCharge():
 		r.add(key, "the account can't charge: it needs %s", needs(provider.Kinds()[c.Accounts[i].Kind]))
 	case i >= 0 && !r.touches(index("accounts", i)) && c.Accounts[i].uncalled():
-		r.add(key, "the account takes webhooks only: payments of the kind %s can't be begun here; name another, or leave it out", c.Accounts[i].Kind)
+		r.add(key, "the account only receives webhooks, because paylatch can't start payments of the kind %s; choose another account, or leave the key out", c.Accounts[i].Kind)
 	case i >= 0 && !r.touches(index("accounts", i)) && c.Accounts[i].Cell != number:
-		r.add(key, "the account is in cell %d: name one of cell %d", c.Accounts[i].Cell, number)
+		r.add(key, "the account is in cell %d; choose an account of cell %d", c.Accounts[i].Cell, number)
 	}
 }
 
@@ -71,16 +71,16 @@ func (r *report) cells(c *Config) {
 		}
 		numbers = append(numbers, of.Number)
 		if of.DatabaseURL == "" {
-			r.add(key+".database_url", "is missing: name a PostgreSQL, as postgres://user:password@host/database")
+			r.add(key+".database_url", "is missing: set a PostgreSQL, such as postgres://user:password@host/database")
 		}
 		r.databaseURL(key+".database_url", of.DatabaseURL)
 		r.databaseURL(key+".direct_url", of.DirectURL)
 		r.databaseURL(key+".read_url", of.ReadURL)
 		if c.Database.Pooler == TransactionPooler && of.DirectURL == "" {
-			r.add(key+".direct_url", "is missing: database.pooler is transaction, and LISTEN and migrations need sessions of their own")
+			r.add(key+".direct_url", "is missing: database.pooler is transaction, but LISTEN and migrations need sessions of their own")
 		}
 		if able := c.chargeable(of.Number); of.DefaultAccount == "" && len(able) > 1 {
-			r.add(key+".default_account", "several accounts of the cell can charge; name one of %s", strings.Join(able, ", "))
+			r.add(key+".default_account", "several accounts of the cell can charge; choose one of %s", strings.Join(able, ", "))
 		}
 		for j, p := range of.OrderPrefixes {
 			r.orderPrefix(index(key+".order_prefixes", j), p, prefixes)
@@ -94,9 +94,9 @@ func (r *report) orderPrefix(key, prefix string, earlier []string) {
 	overlaps := func(p string) bool { return strings.HasPrefix(p, prefix) || strings.HasPrefix(prefix, p) }
 	switch {
 	case !orderPrefix.MatchString(prefix):
-		r.add(key, "must be 1 to 64 of the characters of an order_id: A–Z, a–z, 0–9 and . _ : -")
+		r.add(key, "must be 1 to 64 characters of A–Z, a–z, 0–9 and . _ : -")
 	case slices.ContainsFunc(earlier, overlaps):
-		r.add(key, "overlaps with an earlier prefix: each order_id must lead to one cell")
+		r.add(key, "overlaps with an earlier prefix: each order_id must belong to one cell")
 	case overlaps(payment.OwnOrderPrefix):
 		r.add(key, "overlaps with %s, the prefix of order ids that paylatch creates; choose another", payment.OwnOrderPrefix)
 	}
@@ -132,7 +132,7 @@ func (r *report) account(key string, a Account) {
 	r.oneOf(key+".late_success", a.LateSuccess, "manual", "auto_refund")
 	r.oneOf(key+".second_hold", a.SecondHold, "cancel", "review")
 	if a.LateSuccess == "auto_refund" && !a.refunds() {
-		r.add(key+".late_success", "must be manual: paylatch can't send a refund by this account, because its kind does not support refunds, or the keys for calls are missing")
+		r.add(key+".late_success", "must be manual: paylatch can't send refunds for this account, because its kind does not support refunds or the keys for calls are missing")
 	}
 	r.oneOf(key+".enabled", a.Enabled, enabledPays, enabledWebhooks, enabledAll)
 	r.foreign(key, a)
@@ -153,7 +153,7 @@ func (r *report) account(key string, a Account) {
 	}
 	for _, field := range a.present() {
 		if !understands(k, field) {
-			r.add(key+"."+field, "is no key of the kind %s; remove it", a.Kind)
+			r.add(key+"."+field, "is not a key of the kind %s; remove it", a.Kind)
 		}
 	}
 	currency := string(a.Fields[webhooks.CurrencyKey().Name])
@@ -202,12 +202,12 @@ func (r *report) complete(key string, a Account, k provider.Kind) {
 		}
 		for _, field := range lacking {
 			if len(begun) > 0 {
-				r.add(key+"."+field, "is needed beside %s", strings.Join(begun, " and "))
+				r.add(key+"."+field, "is required with %s", strings.Join(begun, " and "))
 			}
 		}
 	}
 	if !a.CanCharge() && !a.TakesWebhooks() && !r.touches(key) {
-		r.add(key, "can neither take webhooks nor charge: the kind %s needs %s", a.Kind, needs(k))
+		r.add(key, "can neither receive webhooks nor charge: the kind %s needs %s", a.Kind, needs(k))
 	}
 	if a.Enabled == enabledPays && (!a.CanCharge() || a.uncalled()) && !r.touches(key) {
 		r.add(key+".enabled", "must not be pays: the account can't charge")
@@ -217,7 +217,7 @@ func (r *report) complete(key string, a Account, k provider.Kind) {
 func needs(k provider.Kind) string {
 	var parts []string
 	if len(k.Webhooks) > 0 {
-		parts = append(parts, strings.Join(k.Webhooks, " and ")+" to take webhooks")
+		parts = append(parts, strings.Join(k.Webhooks, " and ")+" to receive webhooks")
 	}
 	if len(k.Calls) > 0 {
 		parts = append(parts, strings.Join(k.Calls, " and ")+" to charge")

@@ -112,12 +112,12 @@ func (s Stream) inClear(key string) []connection {
 func (r *report) clear(c *Config) {
 	for i, entry := range c.AllowPlain {
 		if host, _ := hostOf(entry); host == "" || strings.ContainsAny(entry, "/@ *") {
-			r.add(index("allow_plain", i), "must be a host, or host:port, as db.internal:5432")
+			r.add(index("allow_plain", i), "must be a host or host:port, such as db.internal:5432")
 		}
 	}
 	for _, of := range c.inClear(r.environ) {
 		if !isThisHost(of.at) && !c.allowsPlain(of.at) {
-			r.add(of.key, "the connection to %s would be unencrypted, which live refuses: %s, or name the host in allow_plain", presentable(of.at), of.remedy)
+			r.add(of.key, "the connection to %s would be unencrypted, which live refuses: %s, or add the host to allow_plain", presentable(of.at), of.remedy)
 		}
 	}
 }

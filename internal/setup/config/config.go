@@ -20,34 +20,44 @@ type Config struct {
 	OperationsListen string          `koanf:"operations_listen" doc:"a separate address for /metrics, /readyz and /healthz; absent: listen"`
 	TLS              TLS             `koanf:"tls"`
 	Environment      string          `koanf:"environment" doc:"live, test or dev; absent: live for paylatch serve, dev for paylatch dev"`
+	TimeZone         string          `koanf:"time_zone" default:"UTC" doc:"the shop's time zone, such as Europe/Berlin, for days in the search and in the console"`
 	DatabaseURL      Secret          `koanf:"database_url" doc:"PostgreSQL; absent with paylatch dev: a private one under data_dir"`
 	Database         Database        `koanf:"database"`
-	Cells            []Cell          `koanf:"cells" doc:"databases beside database_url, which is cell 0"`
+	Cells            []Cell          `koanf:"cells" doc:"further databases; database_url is cell 0"`
 	DataDir          string          `koanf:"data_dir" default:".paylatch" doc:"the directory for files of this machine"`
-	EncryptionKeys   []EncryptionKey `koanf:"encryption_keys" doc:"the first encrypts and signs, all decrypt and verify; several during a rotation. paylatch dev makes one in data_dir"`
+	EncryptionKeys   []EncryptionKey `koanf:"encryption_keys" doc:"the first key encrypts and signs, all keys decrypt and verify; several during a rotation. paylatch dev makes a key in data_dir"`
 	Auth             Auth            `koanf:"auth"`
 	Console          Console         `koanf:"console"`
 	Orders           Orders          `koanf:"orders"`
-	DefaultAccount   string          `koanf:"default_account" doc:"the account of a pay that names no account; absent: the only account that can charge"`
+	DefaultAccount   string          `koanf:"default_account" doc:"the account of a pay without an account; absent: the only account that can charge"`
 	Accounts         []Account       `koanf:"accounts" doc:"accounts at payment providers"`
 	Endpoints        []Endpoint      `koanf:"endpoints" doc:"receivers of events for the merchant"`
 	Streams          []Stream        `koanf:"streams" doc:"message brokers for events for the merchant"`
 	Notices          []Notice        `koanf:"notices" doc:"mails about new cases"`
 	Idempotency      Idempotency     `koanf:"idempotency"`
-	ProviderTimeout  time.Duration   `koanf:"provider_timeout" default:"10s" doc:"limit of a call to a provider; shorter than idempotency.lease"`
+	ProviderTimeout  time.Duration   `koanf:"provider_timeout" default:"10s" doc:"time limit of a call to a provider; must be shorter than idempotency.lease"`
 	Reconcile        Reconcile       `koanf:"reconcile"`
 	Retention        Retention       `koanf:"retention"`
 	SilentAfter      time.Duration   `koanf:"silent_after" default:"30m" doc:"an account with pending attempts counts as silent after this time without a webhook"`
 	Log              Log             `koanf:"log"`
 	Tracing          Tracing         `koanf:"tracing"`
-	ShutdownTimeout  time.Duration   `koanf:"shutdown_timeout" default:"20s" doc:"how long requests may take to end at a stop"`
-	TrustedProxies   []netip.Prefix  `koanf:"trusted_proxies" doc:"networks of your proxies; their X-Forwarded-For counts"`
-	AllowPlain       []string        `koanf:"allow_plain" doc:"hosts, or host:port, in your own network; live may connect to them in clear; absent: only this machine"`
-	CORSOrigins      []string        `koanf:"cors_origins" doc:"origins (https://shop.example) whose pages may follow an attempt with its status token"`
-	MaxWaiters       int             `koanf:"max_waiters" default:"20000" doc:"limit of waiting long polls and streams in one process; less if the limit of open files is too low"`
+	ShutdownTimeout  time.Duration   `koanf:"shutdown_timeout" default:"20s" doc:"how long running requests may continue after a stop signal"`
+	TrustedProxies   []netip.Prefix  `koanf:"trusted_proxies" doc:"networks of your proxies; paylatch trusts their X-Forwarded-For"`
+	AllowPlain       []string        `koanf:"allow_plain" doc:"hosts, or host:port, in your own network to which live may connect without encryption; absent: only this machine"`
+	CORSOrigins      []string        `koanf:"cors_origins" doc:"origins (https://shop.example) of pages that may follow an attempt with its status token"`
+	MaxWaiters       int             `koanf:"max_waiters" default:"20000" doc:"limit of waiting long polls and streams in one process; lower if the limit of open files is too low"`
 
 	// Cell is the cell of this configuration, see [Config.In].
 	Cell payment.Cell
+}
+
+// Zone is the shop's time zone.
+func (c *Config) Zone() *time.Location {
+	zone, err := time.LoadLocation(c.TimeZone)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
 }
 
 // The environments. Live is the default of the service.
@@ -60,22 +70,22 @@ const (
 // Auth has the keys that verify tokens. Both ways may be configured at once.
 type Auth struct {
 	HS256       []HS256Key `koanf:"hs256" doc:"keys that verify HS256 tokens; several during a rotation"`
-	HS256Secret Secret     `koanf:"hs256_secret" doc:"short for one of auth.hs256 with all roles and no id; refused in live"`
+	HS256Secret Secret     `koanf:"hs256_secret" doc:"short form of one auth.hs256 entry with all roles and no id; refused in live"`
 	Issuers     []Issuer   `koanf:"issuers" doc:"issuers of RS256, ES256 and EdDSA tokens"`
-	JWKSURL     string     `koanf:"jwks_url" doc:"short for one of auth.issuers with auth.issuer and auth.audience; its tokens are customers' in live, and may have any role elsewhere"`
+	JWKSURL     string     `koanf:"jwks_url" doc:"short form of one auth.issuers entry with auth.issuer and auth.audience; in live its tokens have the role customer, elsewhere they may have any role"`
 	Issuer      string     `koanf:"issuer" doc:"the required iss of HS256 tokens and of tokens of jwks_url; absent: not checked"`
 	KeysOnly    bool       `koanf:"keys_only" doc:"true: the service starts without keys for tokens, and accepts only API keys and status tokens"`
-	Audience    string     `koanf:"audience" doc:"a name of this service alone, never a client's id, in the aud of HS256 tokens and of tokens of jwks_url; absent: not checked"`
+	Audience    string     `koanf:"audience" doc:"the required aud of HS256 tokens and of tokens of jwks_url: a name that only this service has, never a client's id; absent: not checked"`
 }
 
 // Issuer issues tokens and publishes the keys that verify them.
 type Issuer struct {
-	Issuer   string   `koanf:"issuer" doc:"the iss of its tokens"`
-	JWKSURL  string   `koanf:"jwks_url" doc:"where its keys are: https, or http on this machine outside live"`
-	Audience string   `koanf:"audience" doc:"a name of this service alone, never a client's id, in the aud of its tokens"`
-	Roles    []string `koanf:"roles" doc:"the roles that its tokens may have: customer, service, support, admin"`
+	Issuer   string   `koanf:"issuer" doc:"the iss of the issuer's tokens"`
+	JWKSURL  string   `koanf:"jwks_url" doc:"the address of the issuer's keys: https, or http on this machine outside live"`
+	Audience string   `koanf:"audience" doc:"the required aud of the issuer's tokens: a name that only this service has, never a client's id"`
+	Roles    []string `koanf:"roles" doc:"the allowed roles of the issuer's tokens: customer, service, support, admin"`
 	// SubjectClaim makes the persons of two doors comparable.
-	SubjectClaim string `koanf:"subject_claim" doc:"the claim that names staff, by the same name as console.oidc.subject_claim; email counts if email_verified is true. Absent: sub; such a person can't be compared with persons who sign in elsewhere"`
+	SubjectClaim string `koanf:"subject_claim" doc:"the claim that identifies staff, with the same values as console.oidc.subject_claim; email counts if email_verified is true. Absent: sub, and paylatch can't compare these persons with persons who sign in by another method"`
 }
 
 // Issuers lists the issuers; the issuer of auth.jwks_url is the first. It lists no roles, so that in live its tokens are
@@ -99,20 +109,20 @@ type Console struct {
 
 // OIDC is an OpenID provider. Without an issuer there is no sign-in.
 type OIDC struct {
-	Issuer       string   `koanf:"issuer" doc:"staff's OpenID provider: the issuer in its discovery document; absent: no sign-in to the console"`
-	ClientID     string   `koanf:"client_id" doc:"paylatch's name at the provider"`
+	Issuer       string   `koanf:"issuer" doc:"the issuer of the staff's OpenID provider, as in its discovery document; absent: no sign-in to the console"`
+	ClientID     string   `koanf:"client_id" doc:"paylatch's client id at the provider"`
 	ClientSecret Secret   `koanf:"client_secret" doc:"paylatch's secret at the provider; absent for a public client"`
-	RedirectURL  string   `koanf:"redirect_url" doc:"the console's address as browsers see it, with /support/sign-in/callback at its end; register it at the provider"`
+	RedirectURL  string   `koanf:"redirect_url" doc:"the console's public address followed by /support/sign-in/callback; register it at the provider"`
 	Scopes       []string `koanf:"scopes" default:"[openid, profile]" doc:"the requested scopes"`
-	RolesClaim   string   `koanf:"roles_claim" default:"roles" doc:"the claim, or a path such as realm_access.roles, of the ID token that holds support or admin, in a list or alone"`
-	SubjectClaim string   `koanf:"subject_claim" default:"sub" doc:"the claim that names the person in the audit log; people must not be able to change it"`
+	RolesClaim   string   `koanf:"roles_claim" default:"roles" doc:"the ID token's claim with support or admin, alone or in a list; may be a path such as realm_access.roles"`
+	SubjectClaim string   `koanf:"subject_claim" default:"sub" doc:"the claim that identifies the person in the audit log; people must not be able to change its value"`
 }
 
 // Orders configures the source of orders, and so of prices.
 type Orders struct {
-	CreatedBy     []string `koanf:"created_by" doc:"the roles that may create orders and so set prices: service, customer. Absent: service alone; with paylatch dev both"`
-	ReturnSchemes []string `koanf:"return_schemes" doc:"the schemes of the shop's apps that a return_url may have beside http and https: myshop allows myshop://paid"`
-	CustomersMay  []string `koanf:"customers_may" doc:"further rights of customers' tokens: capture_manual (ask for a hold), lines (send lines, without receipts), cancel_hold (end a hold), confirm (capture all of a hold), confirm_part (capture any amount of it, which pays the order)"`
+	CreatedBy     []string `koanf:"created_by" doc:"the roles that may create orders and so set prices: service, customer. Absent: only service; with paylatch dev both"`
+	ReturnSchemes []string `koanf:"return_schemes" doc:"the schemes of the shop's apps that a return_url may have besides http and https: myshop allows myshop://paid"`
+	CustomersMay  []string `koanf:"customers_may" doc:"further rights of customers' tokens: capture_manual (request a hold), lines (send lines, without receipts), cancel_hold (end a hold), confirm (capture all of a hold), confirm_part (capture a part of a hold, which pays the order)"`
 }
 
 // Idempotency has the time limits and the quota of idempotency keys.
@@ -121,25 +131,25 @@ type Idempotency struct {
 	Lease time.Duration `koanf:"lease" default:"30s" doc:"how long a runner owns its command"`
 	Quota Quota         `koanf:"quota"`
 	// ReusedStatus is the status of the response to a reused key.
-	ReusedStatus int `koanf:"reused_status" default:"409" doc:"status of the response to another request with a used key: 409, or 422 as in the IETF draft; the code is idempotency-key-reused with both"`
+	ReusedStatus int `koanf:"reused_status" default:"409" doc:"status of the response to another request with a used key: 409, or 422 as in the IETF draft; the code is always idempotency-key-reused"`
 }
 
 // Quota is how many new keys a user may use in a time.
 type Quota struct {
 	NewKeys int           `koanf:"new_keys" default:"600" doc:"limit of a user's new keys, and of a user's refused commands in one process"`
-	Per     time.Duration `koanf:"per" default:"1m" doc:"the time over which quota.new_keys counts"`
+	Per     time.Duration `koanf:"per" default:"1m" doc:"the period of quota.new_keys"`
 }
 
 // Reconcile is the schedule of lookups of pending attempts.
 type Reconcile struct {
-	After time.Duration `koanf:"after" default:"10s" doc:"the time from a response to the first lookup of a pending attempt"`
+	After time.Duration `koanf:"after" default:"10s" doc:"the time from the response to the first lookup of a pending attempt"`
 	Every time.Duration `koanf:"every" default:"5s" doc:"how often paylatch searches for due attempts"`
 }
 
 // Retention is how long data is kept.
 type Retention struct {
-	EventBytes time.Duration `koanf:"event_bytes" default:"2160h" doc:"how long bodies and headers of webhooks are kept at least; a month is deleted as a whole ([stored data](privacy.md#tables))"`
-	Events     time.Duration `koanf:"events" default:"720h" doc:"how long events for the merchant are kept, for readers that are behind"`
+	EventBytes time.Duration `koanf:"event_bytes" default:"2160h" doc:"the minimum time for which bodies and headers of webhooks are kept; whole months are deleted ([stored data](privacy.md#tables))"`
+	Events     time.Duration `koanf:"events" default:"720h" doc:"how long events for the merchant are kept for late readers"`
 	Audit      time.Duration `koanf:"audit" default:"9600h" doc:"how long the audit log is kept, 30 days at least"`
 	Log        time.Duration `koanf:"log" default:"9600h" doc:"how long requests and provider calls are kept for timelines, 30 days at least"`
 }

@@ -10,9 +10,9 @@ import (
 
 // Database is how the database is reached beside database_url.
 type Database struct {
-	DirectURL Secret `koanf:"direct_url" doc:"the database past a pooler, for LISTEN and for migrations; absent: database_url"`
-	Pooler    string `koanf:"pooler" default:"none" doc:"transaction if database_url leads to PgBouncer with pool_mode = transaction, which needs database.direct_url; else none"`
-	ReadURL   Secret `koanf:"read_url" doc:"a standby, a little behind, for support's searches and lists and the API's lists; absent or unreachable: database_url"`
+	DirectURL Secret `koanf:"direct_url" doc:"the database without a pooler, for LISTEN and migrations; absent: database_url"`
+	Pooler    string `koanf:"pooler" default:"none" doc:"transaction if database_url is PgBouncer with pool_mode = transaction, which needs database.direct_url; otherwise none"`
+	ReadURL   Secret `koanf:"read_url" doc:"a standby for the searches and lists of support and the lists of the API; its data may be some seconds old; absent or unreachable: database_url"`
 	// Durability is ServerDurability or StorageDurability.
 	Durability       string `koanf:"durability" default:"server" doc:"server: PostgreSQL's fsync and full_page_writes keep a commit. storage: the storage keeps it, as at Aurora or Neon; live then starts with these settings off. Both need synchronous_commit"`
 	DurabilityReason string `koanf:"durability_reason" doc:"why the storage keeps commits, for the log and paylatch doctor; needed with durability: storage"`
@@ -20,12 +20,12 @@ type Database struct {
 
 // Cell is a further database. The keys of Database hold for it as well, but for the addresses.
 type Cell struct {
-	Number         int      `koanf:"number" doc:"1 to 1023; the ids of the cell's objects contain it, so never change it"`
-	DatabaseURL    Secret   `koanf:"database_url" doc:"PostgreSQL: another server, database or schema"`
-	DirectURL      Secret   `koanf:"direct_url" doc:"as database.direct_url"`
-	ReadURL        Secret   `koanf:"read_url" doc:"as database.read_url"`
-	OrderPrefixes  []string `koanf:"order_prefixes" doc:"beginnings of order_id of its orders; other orders are in cell 0"`
-	DefaultAccount string   `koanf:"default_account" doc:"as default_account, for the orders of the cell"`
+	Number         int      `koanf:"number" doc:"1 to 1023; the ids of the cell's objects contain the number, so never change it"`
+	DatabaseURL    Secret   `koanf:"database_url" doc:"PostgreSQL: a server, database or schema of its own"`
+	DirectURL      Secret   `koanf:"direct_url" doc:"like database.direct_url"`
+	ReadURL        Secret   `koanf:"read_url" doc:"like database.read_url"`
+	OrderPrefixes  []string `koanf:"order_prefixes" doc:"prefixes of the order_id of the cell's orders; other orders are in cell 0"`
+	DefaultAccount string   `koanf:"default_account" doc:"like default_account, for the orders of the cell"`
 }
 
 // The poolers.
@@ -48,7 +48,7 @@ func (d Database) Direct(url string) string {
 	return url
 }
 
-const databaseForm = "must be postgres://user:password@host:port/database (special characters of the password as %%xx), with valid values of its options and files that exist"
+const databaseForm = "must be postgres://user:password@host:port/database (special characters of the password as %%xx), with valid options and existing files"
 
 func (r *report) database(main Secret, d Database) {
 	r.databaseURL("database_url", main)
@@ -56,17 +56,17 @@ func (r *report) database(main Secret, d Database) {
 	r.databaseURL("database.read_url", d.ReadURL)
 	r.oneOf("database.pooler", d.Pooler, NoPooler, TransactionPooler)
 	if d.Pooler == TransactionPooler && d.DirectURL == "" {
-		r.add("database.direct_url", "is missing: LISTEN and migrations need sessions of their own, which a transaction pooler does not provide; name PostgreSQL itself")
+		r.add("database.direct_url", "is missing: LISTEN and migrations need sessions of their own, which a transaction pooler does not provide; set PostgreSQL itself")
 	}
 	r.oneOf("database.durability", d.Durability, ServerDurability, StorageDurability)
 	switch given := strings.TrimSpace(d.DurabilityReason) != ""; {
 	case d.Durability == StorageDurability && !given:
-		r.add("database.durability_reason", "is missing: fsync and full_page_writes may only be off where the storage keeps every commit; name the product, and where its manual says so")
+		r.add("database.durability_reason", "is missing: fsync and full_page_writes may be off only if the storage keeps every commit; give the product and the page of its manual that promises this")
 	case d.Durability != StorageDurability && given:
 		r.add("database.durability_reason", "is only for database.durability: storage")
 	}
 	if main == "" && (d.DirectURL != "" || d.ReadURL != "" || d.Pooler == TransactionPooler) {
-		r.add("database", "needs database_url: set it as well")
+		r.add("database", "needs database_url: set database_url, too")
 	}
 }
 

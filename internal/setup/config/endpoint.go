@@ -12,12 +12,12 @@ import (
 
 // Endpoint is an address that events for the merchant are delivered to.
 type Endpoint struct {
-	Name         string          `koanf:"name" doc:"1–64 of a–z, 0–9 and -; its progress is kept under this name"`
+	Name         string          `koanf:"name" doc:"1–64 of a–z, 0–9 and -; its progress is stored under this name"`
 	URL          string          `koanf:"url" doc:"where events are sent by POST; https, or http with allow_private"`
-	Secrets      []Secret        `koanf:"secrets" doc:"each signs all requests by Standard Webhooks: whsec_ and the base64 of 24 to 64 bytes; two during a rotation"`
+	Secrets      []Secret        `koanf:"secrets" doc:"secrets for signatures by Standard Webhooks; each secret signs all requests: whsec_ and the base64 of 24 to 64 bytes; two during a rotation"`
 	Types        []string        `koanf:"types" doc:"types of events; absent: all"`
-	Schedule     []time.Duration `koanf:"schedule" doc:"the wait after each failed try; absent: 5s, 5m, 30m, 2h, 5h, 10h, 14h, 20h, 24h. After one more failure the event is a dead letter"`
-	AllowPrivate bool            `koanf:"allow_private" default:"false" doc:"true: the address may be private or of this machine, and plain http"`
+	Schedule     []time.Duration `koanf:"schedule" doc:"the waiting time after each failed try; absent: 5s, 5m, 30m, 2h, 5h, 10h, 14h, 20h, 24h. After one more failure the event is a dead letter"`
+	AllowPrivate bool            `koanf:"allow_private" default:"false" doc:"true: the address may be private, on this machine, and plain http"`
 }
 
 // The secrets that Standard Webhooks permits, in bytes, and the most tries after the first.
@@ -58,7 +58,7 @@ func (r *report) endpointURL(key string, e Endpoint) {
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.Fragment != "" || u.User != nil:
 		r.add(key, "must be an address that begins with https://, without a user and a fragment")
 	case u.Scheme == "http" && !e.AllowPrivate:
-		r.add(key, "must begin with https://: over http anybody on the way reads the events; allow_private permits it inside your own network")
+		r.add(key, "must begin with https://, because everybody on the network can read events over http; allow_private permits http in your own network")
 	}
 }
 
@@ -74,7 +74,7 @@ func (r *report) endpointSecrets(key string, secrets []Secret) {
 				shortestEndpointSecret, longestEndpointSecret)
 		}
 		if slices.Contains(secrets[:i], s) {
-			r.add(index(key, i), "is the same as an earlier secret; remove it")
+			r.add(index(key, i), "equals an earlier secret; remove it")
 		}
 	}
 }

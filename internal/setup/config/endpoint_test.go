@@ -35,7 +35,7 @@ func TestEndpointsRefused(t *testing.T) {
 		`{name: a, url: "https://a.example"}`:                                                                                          "endpoints[0].secrets: is missing",
 		`{name: a, url: "https://a.example", secrets: [whsec_c2hvcnQ=]}`:                                                               "endpoints[0].secrets[0]: must be whsec_",
 		`{name: a, url: "https://a.example", secrets: [` + whsec[6:] + `]}`:                                                            "endpoints[0].secrets[0]: must be whsec_",
-		`{name: a, url: "https://a.example", secrets: [` + whsec + `, ` + whsec + `]}`:                                                 "endpoints[0].secrets[1]: is the same as an earlier secret",
+		`{name: a, url: "https://a.example", secrets: [` + whsec + `, ` + whsec + `]}`:                                                 "endpoints[0].secrets[1]: equals an earlier secret",
 		`{name: a, url: "https://a.example", secrets: [` + whsec + `], types: [order.payed]}`:                                          "endpoints[0].types[0]: must be one of",
 		`{name: a, url: "https://a.example", secrets: [` + whsec + `], schedule: [0s]}`:                                                "endpoints[0].schedule[0]: must be longer than 0",
 		`{name: a, url: "https://a.example", secrets: [` + whsec + `]}, {name: a, url: "https://a.example", secrets: [` + whsec + `]}`: "endpoints[1].name: an earlier endpoint",

@@ -12,7 +12,7 @@ const minSecret = 32
 
 // EncryptionKey is a key of the ring: the first key encrypts, all decrypt.
 type EncryptionKey struct {
-	ID  string `koanf:"id" doc:"1–32 of letters, digits, ., _ and -; encrypted data contain it, so never give it to another key"`
+	ID  string `koanf:"id" doc:"1–32 of letters, digits, ., _ and -; encrypted data contains the id, so never reuse it for another key"`
 	Key Secret `koanf:"key" doc:"base64 of 32 bytes"`
 }
 
@@ -32,9 +32,9 @@ func (k EncryptionKey) Bytes() []byte {
 
 // HS256Key is a key of a ring. All keys of the ring verify tokens.
 type HS256Key struct {
-	ID     string   `koanf:"id" doc:"1–32 of letters, digits, ., _ and -; a token may name it in its header kid"`
+	ID     string   `koanf:"id" doc:"1–32 of letters, digits, ., _ and -; a token may have it in its header kid"`
 	Secret Secret   `koanf:"secret" doc:"at least 32 bytes"`
-	Roles  []string `koanf:"roles" doc:"the roles that its tokens may have: customer, service, support, admin"`
+	Roles  []string `koanf:"roles" doc:"the allowed roles of tokens with this key: customer, service, support, admin"`
 }
 
 // Ring lists the keys of HS256 tokens. The key of hs256_secret is the last: it has no id and all roles.
@@ -61,7 +61,7 @@ func (r *report) encryptionKeys(ring []EncryptionKey) {
 		case key == nil:
 			r.add(at+".key", "must be the base64 of 32 bytes; `openssl rand -base64 32` makes one")
 		case slices.ContainsFunc(keys, func(other []byte) bool { return string(other) == string(key) }):
-			r.add(at+".key", "is the same as an earlier key; make another, or remove it")
+			r.add(at+".key", "equals an earlier key; make a new key, or remove this one")
 		}
 		ids, keys = append(ids, k.ID), append(keys, key)
 	}
@@ -75,7 +75,7 @@ func (r *report) hs256(a Auth) {
 		r.keyID(at+".id", k.ID, ids)
 		r.secret(at+".secret", k.Secret, secrets)
 		if len(k.Roles) == 0 {
-			r.add(at+".roles", "is missing: list the roles that tokens of this key may have")
+			r.add(at+".roles", "is missing: list the allowed roles of tokens with this key")
 		}
 		for j, role := range k.Roles {
 			r.oneOf(index(at+".roles", j), role, roles()...)
@@ -101,6 +101,6 @@ func (r *report) secret(key string, secret Secret, earlier []Secret) {
 	case len(secret) < minSecret:
 		r.add(key, "must be at least %d bytes long; `openssl rand -base64 48` makes one", minSecret)
 	case slices.Contains(earlier, secret):
-		r.add(key, "is the same as the secret of an earlier key, so its roles would be ambiguous; make another")
+		r.add(key, "equals the secret of an earlier key, so the roles would be ambiguous; make a new secret")
 	}
 }

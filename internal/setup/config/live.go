@@ -11,11 +11,11 @@ import (
 // live refuses settings that are too weak for real money.
 func (r *report) live(c *Config) {
 	if c.Auth.HS256Secret != "" {
-		r.add("auth.hs256_secret", "is refused in live, since its tokens may have any role: write auth.hs256 as [{id: a, secret: …, roles: [customer, service]}]")
+		r.add("auth.hs256_secret", "is refused in live, because its tokens may have any role: use auth.hs256 instead, such as [{id: a, secret: …, roles: [customer, service]}]")
 	}
 	for i, p := range c.TrustedProxies {
 		if isWide(p) {
-			r.add(index("trusted_proxies", i), "is refused in live: anybody could forge the sender's address of a request; name the networks of your proxies")
+			r.add(index("trusted_proxies", i), "is refused in live, because anybody could forge a request's sender address: list the networks of your proxies")
 		}
 	}
 	r.https("auth.jwks_url", c.Auth.JWKSURL)
@@ -29,7 +29,7 @@ func (r *report) live(c *Config) {
 	}
 	for i, stream := range c.Streams {
 		if stream.SASL.Mechanism == saslPlain && !stream.TLS {
-			r.add(index("streams", i)+".tls", "must be true in live beside sasl.mechanism plain: anybody on the way reads the password")
+			r.add(index("streams", i)+".tls", "must be true in live with sasl.mechanism plain, because everybody on the network could read the password")
 		}
 	}
 }
@@ -45,11 +45,11 @@ func (r *report) liveAccount(key string, a Account, c *Config) {
 	r.https(key+".public_url", a.PublicURL)
 	k := provider.Kinds()[a.Kind]
 	if form := k.Adapter.TestForm; form != nil && form.MatchString(string(a.Fields[k.Adapter.TestKey])) {
-		r.add(key+"."+k.Adapter.TestKey, "is for the provider's test environment, which live refuses: use the live value, or set environment to test")
+		r.add(key+"."+k.Adapter.TestKey, "is a value for the provider's test environment, which live refuses: use the live value, or set environment to test")
 	}
 	switch u, err := url.Parse(a.BaseURL); {
 	case a.BaseURL == "" && k.Adapter.TestByDefault && a.CanCharge():
-		r.add(key+".base_url", "is missing, so that %s's test environment would be called, which live refuses: name the live address with your prefix", k.About.Name)
+		r.add(key+".base_url", "is missing, so paylatch would call %s's test environment, which live refuses: set the live address with your prefix", k.About.Name)
 	case err == nil && k.Adapter.ForTests(u.Hostname()):
 		r.add(key+".base_url", "is the provider's test address, which live refuses: use the live address, or set environment to test")
 	}
@@ -76,9 +76,9 @@ func (a Account) CheckForTests() error {
 	case a.ForTests(), a.Kind == "sandbox":
 		return nil
 	case a.Kind == "standard":
-		return fmt.Errorf("account %s: its base_url is not on this machine, and nothing else shows whether the provider moves real money; paylatch conformance --url checks such a provider", a.Name)
+		return fmt.Errorf("account %s: the base_url is not on this machine, and nothing else shows whether the provider moves real money; use paylatch conformance --url for such a provider", a.Name)
 	case k.Adapter.TestForm != nil:
-		return fmt.Errorf("account %s: neither its %s nor its base_url is of %s's test mode", a.Name, k.Adapter.TestKey, k.About.Name)
+		return fmt.Errorf("account %s: neither its %s nor its base_url belongs to %s's test mode", a.Name, k.Adapter.TestKey, k.About.Name)
 	}
 	return fmt.Errorf("account %s: its base_url is not the address of %s's test mode", a.Name, k.About.Name)
 }

@@ -25,7 +25,7 @@ func TestServeNeedsItsDatabase(t *testing.T) {
 		"{name: a, kind: stripe, api_key: rk_test_1, base_url: 'http://stripe.example'}]\n")
 	for i, want := range []string{
 		"auth.hs256_secret: is refused in live", "trusted_proxies[1]: is refused in live", "accounts[0].kind: sandbox is refused in live",
-		"accounts[1].base_url: must begin with https:// in live", "accounts[1].api_key: is for the provider's test environment",
+		"accounts[1].base_url: must begin with https:// in live", "accounts[1].api_key: is a value for the provider's test environment",
 		"database_url: is missing", "encryption_keys: is missing",
 		"default_account: several accounts can charge",
 	} {
@@ -108,16 +108,16 @@ func TestTokenForUs(t *testing.T) {
 		live, test string // the validation errors; empty: none
 	}{
 		"complete":              {auth: "jwks_url: 'https://id.example/keys', " + both},
-		"neither":               {"jwks_url: 'https://id.example/keys'", "", "auth.issuer: is needed\nauth.audience: is needed", "auth.issuer: is needed\nauth.audience: is needed"},
-		"no issuer":             {"jwks_url: 'https://id.example/keys', audience: a", "", "auth.issuer: is needed", "auth.issuer: is needed"},
-		"no audience":           {"jwks_url: 'https://id.example/keys', issuer: i", "", "auth.audience: is needed", "auth.audience: is needed"},
+		"neither":               {"jwks_url: 'https://id.example/keys'", "", "auth.issuer: is required\nauth.audience: is required", "auth.issuer: is required\nauth.audience: is required"},
+		"no issuer":             {"jwks_url: 'https://id.example/keys', audience: a", "", "auth.issuer: is required", "auth.issuer: is required"},
+		"no audience":           {"jwks_url: 'https://id.example/keys', issuer: i", "", "auth.audience: is required", "auth.audience: is required"},
 		"plain HTTP":            {"jwks_url: 'http://id.example/keys', " + both, "", "auth.jwks_url: must begin with https://", "auth.jwks_url: must begin with https://"},
 		"on a machine so named": {"jwks_url: 'http://127.0.0.1.example/keys', " + both, "", "auth.jwks_url: must begin with https://", "auth.jwks_url: must begin with https://"},
 		"on this machine":       {"jwks_url: 'http://127.0.0.1:8/keys', " + both, "", "auth.jwks_url: must begin with https:// in live", ""},
 		"the console's client": {
 			"jwks_url: 'https://id.example/keys', " + both,
 			"console: {oidc: {issuer: 'https://id.example', client_id: paylatch, redirect_url: 'https://pay.example/support/sign-in/callback'}}\n",
-			"auth.audience: is console.oidc.client_id", "auth.audience: is console.oidc.client_id",
+			"auth.audience: equals console.oidc.client_id", "auth.audience: equals console.oidc.client_id",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

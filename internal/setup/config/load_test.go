@@ -112,6 +112,7 @@ func TestReadDefaults(t *testing.T) {
 	require.Equal(t, &config.Config{
 		Listen: "127.0.0.1:8080", DataDir: ".paylatch", Orders: config.Orders{CreatedBy: []string{"service"}},
 		Idempotency:     config.Idempotency{Wait: 5 * time.Second, Lease: 30 * time.Second, Quota: config.Quota{NewKeys: 600, Per: time.Minute}, ReusedStatus: 409},
+		TimeZone:        "UTC",
 		ProviderTimeout: 10 * time.Second,
 		Reconcile:       config.Reconcile{After: 10 * time.Second, Every: 5 * time.Second},
 		Console:         config.Console{OIDC: config.OIDC{Scopes: []string{"openid", "profile"}, RolesClaim: "roles", SubjectClaim: "sub"}},

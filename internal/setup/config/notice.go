@@ -11,8 +11,8 @@ import (
 
 // Notice is a team that gets mails about new cases.
 type Notice struct {
-	Name  string   `koanf:"name" doc:"1–64 of a–z, 0–9 and -; its progress is kept under this name"`
-	Kinds []string `koanf:"kinds" doc:"kinds of discrepancies, refund_request for refunds that support requests, and endpoint_failing for endpoints with dead letters or a 410; absent, or *: all"`
+	Name  string   `koanf:"name" doc:"1–64 of a–z, 0–9 and -; its progress is stored under this name"`
+	Kinds []string `koanf:"kinds" doc:"kinds of cases: the kinds of discrepancies, refund_request for refunds that support requests, and endpoint_failing for endpoints with dead letters or a 410; absent or *: all"`
 	Mail  Mail     `koanf:"mail"`
 }
 
@@ -55,7 +55,7 @@ func (r *report) mail(key string, m Mail) {
 		r.add(key+".from", "must be a mail address, such as paylatch@shop.example")
 	}
 	if len(m.To) == 0 {
-		r.add(key+".to", "is missing: name the receivers, such as [team@shop.example]")
+		r.add(key+".to", "is missing: list the receivers, such as [team@shop.example]")
 	}
 	for i, to := range m.To {
 		if !isMailAddress(to) {
@@ -65,9 +65,9 @@ func (r *report) mail(key string, m Mail) {
 	r.oneOf(key+".tls", m.TLS, notice.StartTLS, notice.ImplicitTLS, notice.NoTLS)
 	switch {
 	case (m.User == "") != (m.Password == ""):
-		r.add(key+".user", "needs password, and password needs user: set both or neither")
+		r.add(key+".user", "user and password belong together: set both or neither")
 	case m.User != "" && m.TLS == notice.NoTLS && !isThisMachine(host):
-		r.add(key+".tls", "none would send the password in clear: use starttls or implicit")
+		r.add(key+".tls", "must be starttls or implicit: with none, the password would be sent unencrypted")
 	}
 }
 

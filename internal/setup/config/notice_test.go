@@ -43,8 +43,8 @@ func TestNoticesRefused(t *testing.T) {
 		`{name: a, mail: {smtp: "m:25", from: a@b.example}}`:                                                     "notices[0].mail.to: is missing",
 		`{name: a, mail: {smtp: "m:25", from: a@b.example, to: [c]}}`:                                            "notices[0].mail.to[0]: must be a mail address",
 		`{name: a, mail: {smtp: "m:25", from: a@b.example, to: [c@d.example], tls: maybe}}`:                      "notices[0].mail.tls: must be one of",
-		`{name: a, mail: {smtp: "m:25", from: a@b.example, to: [c@d.example], user: u}}`:                         "notices[0].mail.user: needs password, and password needs user",
-		`{name: a, mail: {smtp: "m:25", from: a@b.example, to: [c@d.example], user: u, password: p, tls: none}}`: "notices[0].mail.tls: none would send the password in clear",
+		`{name: a, mail: {smtp: "m:25", from: a@b.example, to: [c@d.example], user: u}}`:                         "notices[0].mail.user: user and password belong together",
+		`{name: a, mail: {smtp: "m:25", from: a@b.example, to: [c@d.example], user: u, password: p, tls: none}}`: "notices[0].mail.tls: must be starttls or implicit",
 	} {
 		errs := validationErrors(t, good+"notices: ["+text+"]\n")
 		require.Len(t, errs, 1, text)

@@ -28,7 +28,7 @@ func Reference() string {
 		kind := map[bool]string{true: "secret", false: "text"}[key.Secret]
 		fmt.Fprintf(&b, "| `%s` | %s |  | %s |\n", key.Name, kind, key.Doc)
 	}
-	b.WriteString("\n| kind | to take webhooks | to charge | further keys |\n|---|---|---|---|\n")
+	b.WriteString("\n| kind | to receive webhooks | to charge | further keys |\n|---|---|---|---|\n")
 	for _, name := range all.Kinds() {
 		k := provider.Kinds()[name]
 		proof := k.Webhooks

@@ -15,10 +15,10 @@ func TestReference(t *testing.T) {
 	for _, line := range []string{
 		"| `listen` | text | `127.0.0.1:8080` | where the API listens |",
 		"| `auth.hs256` | list of keys |  | keys that verify HS256 tokens; several during a rotation |",
-		"| `idempotency.reused_status` | number | `409` | status of the response to another request with a used key: 409, or 422 as in the IETF draft; the code is idempotency-key-reused with both |",
+		"| `idempotency.reused_status` | number | `409` | status of the response to another request with a used key: 409, or 422 as in the IETF draft; the code is always idempotency-key-reused |",
 		"| `idempotency.quota.new_keys` | number | `600` | limit of a user's new keys, and of a user's refused commands in one process |",
 		"| `accounts` | list of accounts |  | accounts at payment providers |",
-		"| `allowed_ips` | list of networks |  | senders of webhooks; absent: any, for yookassa the documented addresses |",
+		"| `allowed_ips` | list of networks |  | allowed sender addresses of webhooks; absent: any sender, and for yookassa the documented addresses |",
 		"| `adyen` | `webhook_secrets` | `api_key`, `merchant_account` | `basic_auth`, `capture` |",
 	} {
 		require.Contains(t, text, line+"\n")

@@ -12,12 +12,12 @@ import (
 
 // Stream is a stream of a message broker that events for the merchant are published to.
 type Stream struct {
-	Name string `koanf:"name" doc:"1–64 of a–z, 0–9 and -; its progress is kept under this name"`
+	Name string `koanf:"name" doc:"1–64 of a–z, 0–9 and -; its progress is stored under this name"`
 	Kind string `koanf:"kind" doc:"nats or kafka"`
 
-	URL           Secret `koanf:"url" doc:"nats: nats://host:4222, or tls://, several separated by commas; each may contain a user and password, or a token"`
-	Stream        string `koanf:"stream" doc:"nats: the JetStream stream; created with the subjects of subject_prefix if it does not exist, and never changed"`
-	SubjectPrefix string `koanf:"subject_prefix" doc:"nats: a subject is this, a dot and the event's type; absent: paylatch"`
+	URL           Secret `koanf:"url" doc:"nats: nats://host:4222 or tls://host:4222, with commas between several addresses; each may contain a user and password, or a token"`
+	Stream        string `koanf:"stream" doc:"nats: the JetStream stream; paylatch creates it with the subjects of subject_prefix if it does not exist, and never changes it"`
+	SubjectPrefix string `koanf:"subject_prefix" doc:"nats: the first part of each subject, before a dot and the event's type; absent: paylatch"`
 	Credentials   string `koanf:"credentials" doc:"nats: the path of a .creds file"`
 
 	Brokers []string `koanf:"brokers" doc:"kafka: host:port of the first brokers"`
@@ -71,7 +71,7 @@ func (r *report) streams(list []Stream) {
 func (r *report) absent(key, kind string, there map[string]bool) {
 	for _, name := range slices.Sorted(maps.Keys(there)) {
 		if there[name] {
-			r.add(key+"."+name, "is no key of the kind %s; remove it", kind)
+			r.add(key+"."+name, "is not a key of the kind %s; remove it", kind)
 		}
 	}
 }
@@ -80,11 +80,11 @@ func (r *report) nats(key string, s Stream) {
 	for address := range strings.SplitSeq(string(s.URL), ",") {
 		u, err := url.Parse(strings.TrimSpace(address))
 		if err != nil || (u.Scheme != "nats" && u.Scheme != "tls") || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" {
-			r.add(key+".url", "must be nats://host:4222, or tls://host:4222 for TLS, several separated by commas (special characters of a password as %%xx)")
+			r.add(key+".url", "must be nats://host:4222, or tls://host:4222 for TLS, with commas between several addresses (special characters of a password as %%xx)")
 		}
 	}
 	if !jetStreamName.MatchString(s.Stream) {
-		r.add(key+".stream", "must name a JetStream stream, such as PAYLATCH: letters, digits, _ and -")
+		r.add(key+".stream", "must be the name of a JetStream stream, such as PAYLATCH: letters, digits, _ and -")
 	}
 	if s.SubjectPrefix != "" && !subjectPrefix.MatchString(s.SubjectPrefix) {
 		r.add(key+".subject_prefix", "must be words of letters, digits, _ and -, with dots between them")
@@ -93,13 +93,13 @@ func (r *report) nats(key string, s Stream) {
 		return
 	}
 	if _, err := os.Stat(s.Credentials); err != nil {
-		r.add(key+".credentials", "must be a readable file: name the .creds file of the NATS user")
+		r.add(key+".credentials", "must be a readable file: the .creds file of the NATS user")
 	}
 }
 
 func (r *report) kafka(key string, s Stream) {
 	if len(s.Brokers) == 0 {
-		r.add(key+".brokers", "is missing: name brokers, such as [host:9092]")
+		r.add(key+".brokers", "is missing: list brokers, such as [host:9092]")
 	}
 	for i, b := range s.Brokers {
 		if host, port, err := net.SplitHostPort(b); err != nil || host == "" || !isPort(port) {
@@ -107,7 +107,7 @@ func (r *report) kafka(key string, s Stream) {
 		}
 	}
 	if !topicName.MatchString(s.Topic) {
-		r.add(key+".topic", "must name a topic that exists: letters, digits, ., _ and -")
+		r.add(key+".topic", "must be the name of an existing topic: letters, digits, ., _ and -")
 	}
 	r.sasl(key+".sasl", s.SASL)
 }
@@ -115,15 +115,15 @@ func (r *report) kafka(key string, s Stream) {
 func (r *report) sasl(key string, s SASL) {
 	if s.Mechanism == "" {
 		if s.Username != "" || s.Password != "" {
-			r.add(key+".mechanism", "is missing beside a username or password: plain, scram-sha-256 or scram-sha-512")
+			r.add(key+".mechanism", "is required with a username or password: plain, scram-sha-256 or scram-sha-512")
 		}
 		return
 	}
 	r.oneOf(key+".mechanism", s.Mechanism, saslPlain, "scram-sha-256", "scram-sha-512")
 	if s.Username == "" {
-		r.add(key+".username", "is missing: sasl needs one")
+		r.add(key+".username", "is missing: sasl requires it")
 	}
 	if s.Password == "" {
-		r.add(key+".password", "is missing: sasl needs one")
+		r.add(key+".password", "is missing: sasl requires it")
 	}
 }

@@ -51,7 +51,7 @@ func period(key []byte) int {
 func (r *report) weak(c *Config) {
 	refuse := func(key string, value []byte, remedy string) {
 		if len(value) > 0 && entropy(value) < leastEntropy {
-			r.add(key, "can be guessed, which live refuses: %s", remedy)
+			r.add(key, "can be guessed, and live refuses such a secret: %s", remedy)
 		}
 	}
 	for i, k := range c.EncryptionKeys {
@@ -77,11 +77,11 @@ func (r *report) exposed(c *Config) {
 	}
 	for _, f := range files {
 		if othersRead(f[1]) {
-			r.add(f[0], "may be read by everybody on this machine, which live refuses: chmod o-r")
+			r.add(f[0], "can be read by every user of this machine, which live refuses: run chmod o-r")
 		}
 	}
 	if r.file != "" && othersRead(r.file) && holdsSecrets(r.content) {
-		r.add("", "the configuration holds secrets and may be read by everybody on this machine, which live refuses: chmod o-r, or write them as ${NAME}")
+		r.add("", "the configuration contains secrets and can be read by every user of this machine, which live refuses: run chmod o-r, or write the secrets as ${NAME}")
 	}
 }
 

@@ -39,16 +39,16 @@ encryption_keys: [{id: k1, key: c2hvcnQ=}]
 		"reconcile: must be a mapping (key: value)",
 		"trusted_proxies[0]: must be an address or a network, such as 10.0.0.0/8",
 		"databse_url: no such key; did you mean database_url?",
-		"auth.hs256_secret: is refused in live, since its tokens may have any role: write auth.hs256 as [{id: a, secret: …, roles: [customer, service]}]",
+		"auth.hs256_secret: is refused in live, because its tokens may have any role: use auth.hs256 instead, such as [{id: a, secret: …, roles: [customer, service]}]",
 		"listen: must be host:port, such as 127.0.0.1:8080 or :8080",
 		"encryption_keys[0].key: must be the base64 of 32 bytes; `openssl rand -base64 32` makes one",
 		"auth.jwks_url: must be an address that begins with https:// or http://",
-		"auth.issuer: is needed beside jwks_url: the iss of its tokens",
-		"auth.audience: is needed beside jwks_url: without it a token for another service would be accepted; register a name for this service at the issuer",
+		"auth.issuer: is required with jwks_url: the iss of the issuer's tokens",
+		"auth.audience: is required with jwks_url: without it paylatch would accept tokens for other services; register a name for this service at the issuer",
 		"provider_timeout: must be shorter than idempotency.lease (10s): a call must end before another runner takes over",
 		"log.level: must be one of trace, debug, info, warn, error, disabled",
 		"default_account: is not among the accounts ()",
-		"database_url: is missing: name a PostgreSQL, as postgres://user:password@host/database; only `paylatch dev` brings its own",
+		"database_url: is missing: set a PostgreSQL, such as postgres://user:password@host/database; only `paylatch dev` starts its own",
 		"accounts: is missing: configure at least one account at a provider",
 	}
 	require.Equal(t, want, []string(m))
@@ -63,7 +63,7 @@ func without(key string) string {
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ yaml, want string }{
-		"no way to check tokens":    {oneAccount, "auth: set hs256 or jwks_url"},
+		"no way to check tokens":    {oneAccount, "auth: set hs256, jwks_url or issuers"},
 		"a role for no prices":      {good + "orders: {created_by: [service, support]}", "orders.created_by[1]: must be one of service, customer"},
 		"a right that is none":      {good + "orders: {customers_may: [capture_manual, confirm_parts]}", "orders.customers_may[1]: must be one of capture_manual, lines, cancel_hold, confirm, confirm_part; did you mean confirm_part?"},
 		"an app's script":           {good + "orders: {return_schemes: [myshop, javascript]}", "orders.return_schemes[1]: must be the scheme of an app"},
@@ -74,15 +74,17 @@ func TestMistakes(t *testing.T) {
 		"unset in a list":           {good + "trusted_proxies: [10.0.0.0/8, '${NOT_SET}']", "trusted_proxies[1]: the environment variable NOT_SET is not set"},
 		"not a name":                {good + "data_dir: '${A:-b}'", "data_dir: ${…} must hold the name"},
 		"reference without an end":  {good + "data_dir: '${A'", "data_dir: ${…} must hold the name"},
-		"no mapping":                {"- a", "the file must hold a mapping"},
+		"no mapping":                {"- a", "the file must contain a mapping"},
 		"text for a mapping":        {"auth: x\n" + oneAccount, "auth: must be a mapping"},
 		"mapping for a text":        {good + "listen: {a: b}", "listen: must be a single value"},
 		"text for a list":           {good + "trusted_proxies: 10.0.0.0/8", "trusted_proxies: must be a list"},
 		"empty item":                {good + "trusted_proxies: ['']", "trusted_proxies[0]: is empty"},
-		"twice":                     {good + "listen: :1\nlisten: :2", "listen: occurs twice; keep one (line 7)"},
+		"twice":                     {good + "listen: :1\nlisten: :2", "listen: occurs twice; remove one of the two (line 7)"},
 		"an alias of itself":        {good + "trusted_proxies: &a [*a]", "nested too deeply"},
-		"two documents":             {good + "---\nlisten: :1", "more than one document"},
+		"two documents":             {good + "---\nlisten: :1", "the file has more than one document"},
 		"tabs":                      {"\tlisten: :1", "the file is not YAML: yaml: found character"},
+		"no time zone":              {good + "time_zone: Mars/Base", "time_zone: must be a time zone of the IANA database, such as Europe/Berlin or UTC"},
+		"the machine's time zone":   {good + "time_zone: Local", "time_zone: must be a time zone of the IANA database, such as Europe/Berlin or UTC"},
 		"another reused status":     {good + "idempotency: {reused_status: 400}", "idempotency.reused_status: must be 409 or 422"},
 		"negative":                  {good + "idempotency: {wait: -1s}", "idempotency.wait: must not be negative"},
 		"zero":                      {good + "reconcile: {every: 0s}", "reconcile.every: must be longer than 0"},
@@ -96,8 +98,8 @@ func TestMistakes(t *testing.T) {
 		"no keys":                   {good + "idempotency: {quota: {new_keys: 0}}", "new_keys: must be at least 1"},
 		"database":                  {without("database_url") + "database_url: mysql://x", "database_url: must be postgres://"},
 		"the way of queries":        {without("database_url") + "database_url: postgres://u:p@h/db?default_query_exec_mode=simple_protocol", "database_url: default_query_exec_mode=simple_protocol changes query results"},
-		"a certificate alone":       {needed + "tls: {cert_file: a.pem}", "tls.key_file: is needed beside cert_file"},
-		"clients' certificates":     {needed + "tls: {client_ca_file: a.pem}", "tls.cert_file: is needed"},
+		"a certificate alone":       {needed + "tls: {cert_file: a.pem}", "tls.key_file: is required with cert_file"},
+		"clients' certificates":     {needed + "tls: {client_ca_file: a.pem}", "tls.cert_file: is required"},
 		"a pooler alone":            {needed + "database: {pooler: transaction}", "database.direct_url: is missing"},
 		"another pooler":            {needed + "database: {pooler: session}", "database.pooler: must be one of none, transaction"},
 		"no reason":                 {needed + "database: {durability: storage}", "database.durability_reason: is missing"},
@@ -117,7 +119,7 @@ func TestMistakes(t *testing.T) {
 		"origin with half a port":   {good + "cors_origins: ['https://shop.example:']", "cors_origins[0]: must be an origin"},
 		"as long as the lease":      {good + "provider_timeout: 30s", "provider_timeout: must be shorter than idempotency.lease (30s)"},
 		"traces to no address":      {good + "tracing: {endpoint: collector}", "tracing.endpoint: must be an address"},
-		"traces with a user":        {good + "tracing: {endpoint: 'http://u:p@collector:4318'}", "tracing.endpoint: must be an address without a user, query or fragment"},
+		"traces with a user":        {good + "tracing: {endpoint: 'http://u:p@collector:4318'}", "tracing.endpoint: must be an address without user, query or fragment"},
 		"traces by another way":     {good + "tracing: {protocol: grpc}", "tracing.protocol: must be one of http/protobuf"},
 		"more than all traces":      {good + "tracing: {sample: 10}", "tracing.sample: must be from 0 to 1"},
 		"no share of traces":        {good + "tracing: {sample: NaN}", "tracing.sample: must be from 0 to 1"},
@@ -127,7 +129,7 @@ func TestMistakes(t *testing.T) {
 		"origin with a user":        {good + "cors_origins: ['https://u:p@shop.example']", "cors_origins[0]: must be an origin"},
 		"no environment":            {without("environment") + "environment: prod", "environment: must be one of live, test, dev"},
 		"operations without a port": {good + "operations_listen: here", "operations_listen: must be host:port"},
-		"operations at the API's":   {good + "operations_listen: 127.0.0.1:8080", "operations_listen: is the same address as listen"},
+		"operations at the API's":   {good + "operations_listen: 127.0.0.1:8080", "operations_listen: equals listen"},
 		"port":                      {good + "listen: '127.0.0.1:99999'", "listen: must be host:port"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +144,7 @@ func TestLogsAreKeptForAMonthAtLeast(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"retention.audit", "retention.log"} {
 		variable := "PAYLATCH_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
-		require.Contains(t, validationErrors(t, good, variable+"=719h"), key+": must be at least 720h0m0s, 30 days: nothing younger is deleted")
+		require.Contains(t, validationErrors(t, good, variable+"=719h"), key+": must be at least 720h0m0s (30 days)")
 		_, err := config.Load(write(t, good), []string{variable + "=30d"})
 		require.NoError(t, err)
 	}
@@ -181,8 +183,8 @@ func TestMistakesOfTheConsolesSignIn(t *testing.T) {
 		client:            "console.oidc.issuer: is missing: without it nobody can sign in",
 		redirect:          "console.oidc.issuer: is missing: without it nobody can sign in",
 		issuer + redirect: "console.oidc.client_id: is missing: without it the provider can't identify paylatch",
-		issuer + client:   "console.oidc.redirect_url: must be the address of this service for browsers, and end with /support/sign-in/callback",
-		issuer + client + redirect + "scopes: [profile]":                       "console.oidc.scopes: must hold openid",
+		issuer + client:   "console.oidc.redirect_url: must be the service's public address, and end with /support/sign-in/callback",
+		issuer + client + redirect + "scopes: [profile]":                       "console.oidc.scopes: must contain openid",
 		"issuer: id.example, " + client + redirect:                             "console.oidc.issuer: must be an address that begins with https:// or http://",
 		issuer + client + "redirect_url: pay.example/support/sign-in/callback": "console.oidc.redirect_url: must be an address that begins with https:// or http://",
 	} {

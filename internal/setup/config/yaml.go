@@ -34,7 +34,7 @@ func (p *parser) Unmarshal(b []byte) (map[string]any, error) {
 	}
 	m, ok := tree.(map[string]any)
 	if !ok && tree != nil {
-		p.report.add("", "the file must hold a mapping (key: value)")
+		p.report.add("", "the file must contain a mapping (key: value)")
 	}
 	return m, nil
 }
@@ -51,7 +51,7 @@ func (p *parser) parse(b []byte, key string) (any, error) {
 		return nil, safe(err)
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more than one document")
+		return nil, errors.New("the file has more than one document")
 	}
 	return p.tree(&doc, key, 0), nil
 }
@@ -97,7 +97,7 @@ func (p *parser) mapping(n *yaml.Node, key string, depth int) any {
 		own := unshield(n.Content[i].Value)
 		name := join(key, own)
 		if _, ok := m[own]; ok {
-			p.report.add(presentable(name), "occurs twice; keep one (line %d)", n.Content[i].Line)
+			p.report.add(presentable(name), "occurs twice; remove one of the two (line %d)", n.Content[i].Line)
 		}
 		m[own] = p.tree(n.Content[i+1], name, depth+1)
 	}

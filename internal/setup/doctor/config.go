@@ -26,7 +26,7 @@ func OfConfig(c *config.Config, client *http.Client, now func() time.Time) []Che
 		}
 	}
 	fetch := func(ctx context.Context, key, address string) []Finding { return fetched(ctx, client, key, address) }
-	add("keys of tokens", "auth.jwks_url", c.Auth.JWKSURL, fetch)
+	add("token keys", "auth.jwks_url", c.Auth.JWKSURL, fetch)
 	for i, of := range c.Auth.Issuers {
 		add("keys of "+of.Issuer, fmt.Sprintf("auth.issuers[%d].jwks_url", i), of.JWKSURL, fetch)
 	}
@@ -60,7 +60,7 @@ func schedules(c *config.Config) []Finding {
 		if last >= c.Retention.Events {
 			found = append(found, Finding{
 				Check:   fmt.Sprintf("endpoints[%d].schedule", i),
-				Problem: fmt.Sprintf("the last try of an event comes %s after the first, but events are deleted after %s (retention.events)", last, c.Retention.Events),
+				Problem: fmt.Sprintf("the last try of an event is %s after the first try, but events are deleted after %s (retention.events)", last, c.Retention.Events),
 				Remedy:  "shorten the schedule, or lengthen retention.events",
 			})
 		}
@@ -96,7 +96,7 @@ func shared(c *config.Config) []Finding {
 			slices.Sort(keys)
 			found = append(found, Finding{
 				Check: keys[0], Problem: "the same secret is configured in " + strings.Join(keys[1:], ", "),
-				Remedy: "give each its own secret: with a shared secret, each could sign for the other",
+				Remedy: "give each account its own secret: with a shared secret, one account's provider could sign webhooks for the other account",
 			})
 		}
 	}
@@ -111,7 +111,7 @@ func fetched(ctx context.Context, client *http.Client, key, address string) []Fi
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return []Finding{{Check: key, Problem: "it can't be fetched: " + err.Error(), Remedy: "allow outgoing connections to it, or correct the address"}}
+		return []Finding{{Check: key, Problem: "the address can't be fetched: " + err.Error(), Remedy: "allow outgoing connections to it, or correct the address"}}
 	}
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -128,13 +128,13 @@ func public(ctx context.Context, key, address string) []Finding {
 	}
 	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
 	if err != nil {
-		return []Finding{{Check: key, Problem: "its host name can't be resolved: " + err.Error(), Remedy: "correct the address or the DNS"}}
+		return []Finding{{Check: key, Problem: "the host name can't be resolved: " + err.Error(), Remedy: "correct the address or the DNS"}}
 	}
 	for _, a := range all {
 		if !endpoint.IsPublic(a) {
 			return []Finding{{
-				Check: key, Problem: fmt.Sprintf("%s is %s, which no provider can reach", u.Hostname(), a),
-				Remedy: "name the address under which the internet reaches this service, or use `paylatch listen` while developing",
+				Check: key, Problem: fmt.Sprintf("%s resolves to %s, which no provider can reach", u.Hostname(), a),
+				Remedy: "set the service's public address, or use `paylatch listen` while developing",
 			}}
 		}
 	}
@@ -176,5 +176,5 @@ func certified(ctx context.Context, now func() time.Time, key, address string) [
 	if left > expiresSoon {
 		return nil
 	}
-	return []Finding{{Check: key, Problem: fmt.Sprintf("its certificate expires in %d days", int(left.Hours()/24)), Remedy: "renew the certificate"}}
+	return []Finding{{Check: key, Problem: fmt.Sprintf("the certificate expires in %d days", int(left.Hours()/24)), Remedy: "renew the certificate"}}
 }

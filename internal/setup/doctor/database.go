@@ -40,7 +40,7 @@ func OfDatabase(s Store, live bool, now func() time.Time) []Check {
 		{Name: migrations, Run: func(ctx context.Context) []Finding {
 			return failed(migrations, s.Migrated(ctx), "run `paylatch migrate up`")
 		}},
-		{Name: "settings of sessions", Run: func(ctx context.Context) []Finding { return Demand(ctx, s, live) }},
+		{Name: "session settings", Run: func(ctx context.Context) []Finding { return Demand(ctx, s, live) }},
 		{Name: "role", Run: func(ctx context.Context) []Finding { return role(s.AuditMayBeChanged(ctx)) }},
 		{Name: "server", Run: func(ctx context.Context) []Finding {
 			asked := now()
@@ -107,8 +107,8 @@ func server(v pool.Vitals, here time.Time, err error) []Finding {
 		}
 	}
 	apart := v.Now.Sub(here).Abs()
-	add(apart > clocksApart, fmt.Sprintf("its clock and this machine's are %s apart", apart.Round(time.Millisecond)), "synchronize both clocks by NTP")
-	add(v.Free < v.Most, fmt.Sprintf("it has %d connections left, and each process opens up to %d", v.Free, v.Most),
+	add(apart > clocksApart, fmt.Sprintf("the server's clock and this machine's clock differ by %s", apart.Round(time.Millisecond)), "synchronize both clocks by NTP")
+	add(v.Free < v.Most, fmt.Sprintf("the server has %d free connections, and each process opens up to %d", v.Free, v.Most),
 		"raise max_connections, lower pool_max_conns in database_url, or put PgBouncer in front of the server (database.pooler)")
 	add(!v.Autovacuum, "autovacuum or track_counts is off: tables grow, and query plans get worse", "turn both on")
 	add(len(v.Unvacuumed) > 0, "autovacuum is off for "+strings.Join(v.Unvacuumed, ", "), "run ALTER TABLE … RESET (autovacuum_enabled)")
@@ -131,7 +131,7 @@ func notices(ctx context.Context, s Store) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Check: "database.direct_url", Problem: "notices of changes are not received (" + err.Error() + "), so waiting pages check for changes once a second",
-		Remedy: "name PostgreSQL itself in database.direct_url",
+		Check: "database.direct_url", Problem: "paylatch does not receive notices of changes (" + err.Error() + "), so waiting pages check for changes once a second",
+		Remedy: "set database.direct_url to PostgreSQL itself",
 	}}
 }

@@ -16,7 +16,7 @@ func OfDataKeys(k DataKeys) Check {
 	return Check{Name: "data keys", After: answers, Run: func(ctx context.Context) []Finding {
 		n, err := k.Closed(ctx)
 		if err != nil || n == 0 {
-			return failed("encryption_keys", err, "configure the encryption_keys of the service, and check whether the database responds")
+			return failed("encryption_keys", err, "configure the service's encryption_keys, and check whether the database responds")
 		}
 		return []Finding{{
 			Check: "encryption_keys", Problem: fmt.Sprintf("%d data keys are encrypted with a key that is missing: provider messages under these data keys can't be shown", n),

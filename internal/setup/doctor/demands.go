@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
@@ -29,9 +30,13 @@ func durability(err error, live bool) []Finding {
 	for i, name := range weak.Settings {
 		list[i] = Finding{
 			Check: "database_url", Grave: live, Problem: name + " is off, so a confirmed payment can be lost",
-			Remedy: "turn it on for the server, the database and the role, or set environment to test",
+			Remedy: "turn the setting on for the server, the database and the role, or set environment to test",
 		}
-		if name != "synchronous_commit" {
+		setting, worker, elsewhere := strings.Cut(name, " of the worker ")
+		if elsewhere {
+			list[i].Remedy = fmt.Sprintf("turn %s on at %s for the server, the database and the role, or set environment to test", setting, worker)
+		}
+		if setting != "synchronous_commit" {
 			list[i].Remedy += ", or set database.durability to storage if the storage keeps commits (Aurora, Neon)"
 		}
 	}
@@ -52,7 +57,7 @@ func settings(role string, err error) []Finding {
 	list := make([]Finding, len(lacking.Settings))
 	for i, s := range lacking.Settings {
 		list[i] = Finding{
-			Check: "database_url", Grave: true, Problem: fmt.Sprintf("its sessions have %s set to %s", s.Name, s.Value),
+			Check: "database_url", Grave: true, Problem: fmt.Sprintf("the pooler's sessions have %s set to %s", s.Name, s.Value),
 			Remedy: fmt.Sprintf("run %s, and make the pooler start new sessions", s.Remedy(role)),
 		}
 	}

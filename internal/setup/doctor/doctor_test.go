@@ -67,13 +67,16 @@ func TestOfDatabase(t *testing.T) {
 		"start PostgreSQL":    func(h *healthy) { h.ping = errors.New("refused") },
 		"paylatch migrate up": func(h *healthy) { h.migrated = errors.New("behind") },
 		"fsync is off, so":    func(h *healthy) { h.durable = &pool.NotDurableError{Settings: []string{"fsync"}} },
+		"turn fsync on at w2:5432": func(h *healthy) {
+			h.durable = &pool.NotDurableError{Settings: []string{"fsync of the worker w2:5432"}}
+		},
 		`ALTER ROLE "paylatch" SET `: func(h *healthy) {
 			h.settings = &pool.SettingsError{Settings: []pool.Setting{{Name: "lock_timeout", Value: "0"}}}
 		},
 		"set database.pooler to transaction":     func(h *healthy) { h.settings = &pool.PoolerError{Err: errors.New("unsupported startup parameter")} },
 		"paylatch migrate grants":                func(h *healthy) { h.may = true },
-		"machine's are ":                         func(h *healthy) { h.vitals.Now = h.vitals.Now.Add(3 * time.Second) },
-		"11 connections left":                    func(h *healthy) { h.vitals.Free = 11 },
+		"machine's clock differ by ":             func(h *healthy) { h.vitals.Now = h.vitals.Now.Add(3 * time.Second) },
+		"11 free connections":                    func(h *healthy) { h.vitals.Free = 11 },
 		"autovacuum or track_counts is off":      func(h *healthy) { h.vitals.Autovacuum = false },
 		"autovacuum is off for orders":           func(h *healthy) { h.vitals.Unvacuumed = []string{"orders"} },
 		"VACUUM (FREEZE)":                        func(h *healthy) { h.vitals.OldestTransaction = 1_600_000_000 },
@@ -154,7 +157,7 @@ func TestOfAccounts(t *testing.T) {
 	status = http.StatusBadGateway
 	require.Contains(t, strings.Join(look(server.URL), "\n"), "responds with 502")
 	status, date = http.StatusNotFound, func() time.Time { return time.Now().Add(-time.Minute) }
-	require.Contains(t, strings.Join(look(server.URL), "\n"), "machine's are about 1m")
+	require.Contains(t, strings.Join(look(server.URL), "\n"), "machine's clock differ by about 1m")
 }
 
 func TestOfConfig(t *testing.T) {
@@ -177,7 +180,7 @@ func TestOfConfig(t *testing.T) {
 	require.Zero(t, grave)
 	require.Len(t, list, 7, list)
 	for i, want := range []string{
-		"the last try of an event comes 75h35m5s after the first", "the same secret is configured in auth.hs256[0]", "responds with 404", "which no provider can reach", "can't connect by TLS", "can't connect by TLS", "can't connect: ",
+		"the last try of an event is 75h35m5s after the first", "the same secret is configured in auth.hs256[0]", "responds with 404", "which no provider can reach", "can't connect by TLS", "can't connect by TLS", "can't connect: ",
 	} {
 		require.Contains(t, list[i], want)
 	}

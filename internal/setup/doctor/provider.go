@@ -91,8 +91,8 @@ func (r *recorder) findings(check string, err error) []Finding {
 	case r.status == http.StatusUnauthorized, r.status == http.StatusForbidden:
 		add(true, fmt.Sprintf("the provider refused the credentials (%d)", r.status), "correct the account's keys and their permissions at the provider")
 	case r.status >= http.StatusInternalServerError:
-		add(true, fmt.Sprintf("the provider responds with %d", r.status), "look at its status page; try again later")
+		add(true, fmt.Sprintf("the provider responds with %d", r.status), "check the provider's status page; try again later")
 	}
-	add(r.apart > providersApart, fmt.Sprintf("the provider's clock and this machine's are about %s apart", r.apart.Round(time.Second)), "set this machine's clock by NTP")
+	add(r.apart > providersApart, fmt.Sprintf("the provider's clock and this machine's clock differ by about %s", r.apart.Round(time.Second)), "set this machine's clock by NTP")
 	return found
 }

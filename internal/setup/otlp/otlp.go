@@ -48,7 +48,7 @@ func Begin(ctx context.Context, c config.Tracing, version string, log zerolog.Lo
 		resource.WithFromEnv(),
 	)
 	if err != nil {
-		log.Warn().Err(err).Msg("not all that describes this process is in its traces")
+		log.Warn().Err(err).Msg("some attributes of this process are missing from its traces")
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(quietly(log, time.Now))) //nolint:forbidigo // of the process
 	sampled := share(c.Sample)
@@ -124,6 +124,6 @@ func quietly(log zerolog.Logger, now func() time.Time) func(error) {
 		if was != 0 && at-was < int64(quietTime) || !last.CompareAndSwap(was, at) {
 			return
 		}
-		log.Warn().Err(err).Msg("traces are not exported, and dropped until this works again")
+		log.Warn().Err(err).Msg("traces are not exported; paylatch drops them until the export works again")
 	}
 }

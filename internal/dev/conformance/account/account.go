@@ -75,7 +75,7 @@ type LiveError struct{ Evidence string }
 
 // Error implements error.
 func (e LiveError) Error() string {
-	return "the provider states that this is live mode (" + e.Evidence + "): the conformance cases charge, capture and refund, and run on test accounts only"
+	return "the provider states that this is live mode (" + e.Evidence + "): the conformance cases charge, capture and refund, so they run only on test accounts"
 }
 
 // CantRunError is returned when the cases can't begin.
@@ -170,6 +170,7 @@ func cases() []aCase {
 		{"second step", secondStep},
 		{"lookup", lookup},
 		{"capture", capture},
+		{"captures in parts", captureParts},
 		{"cancel", cancel},
 		{"refund of a part", refundPart},
 		{"refund of the whole", refundWhole},

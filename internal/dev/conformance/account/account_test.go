@@ -120,7 +120,7 @@ func TestRun(t *testing.T) {
 	report := run(t, p.options(t))
 	require.Equal(t, map[string]account.Verdict{
 		"charge": account.Held, "same key": account.Held, "lost answer": account.Held, "decline": account.Held, "second step": account.Skipped,
-		"lookup": account.Held, "capture": account.Held, "cancel": account.Held, "refund of a part": account.Held, "refund of the whole": account.Held,
+		"lookup": account.Held, "capture": account.Held, "captures in parts": account.NotOffered, "cancel": account.Held, "refund of a part": account.Held, "refund of the whole": account.Held,
 		"webhook": account.Skipped, "books": account.Held, "clean-up": account.Held,
 	}, verdicts(report))
 	require.Equal(t, []string{"v1"}, report.API)
@@ -174,7 +174,7 @@ func TestLiveMode(t *testing.T) {
 			}
 			_, err := account.Run(t.Context(), o, func(r account.Result) { t.Errorf("a case has run: %s", r.Line()) })
 			require.ErrorAs(t, err, new(account.LiveError))
-			require.ErrorContains(t, err, "test accounts only")
+			require.ErrorContains(t, err, "only on test accounts")
 			require.Empty(t, p.commands())
 		})
 	}

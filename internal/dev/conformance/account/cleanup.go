@@ -145,12 +145,18 @@ func (r *run) giveBack(ctx context.Context, m *made) (string, error) {
 	case m.refunded > 0 && r.can.Refunds < payment.RefundsParts:
 		return "", nil
 	}
-	_, o, err := r.sendRefund(ctx, m, m.captured-m.refunded)
-	if err != nil {
-		return "", err
+	all := m.parts
+	if len(all) == 0 {
+		all = []part{{minor: m.captured - m.refunded}}
 	}
-	if o.Refused || o.Event == fsm.EventFailed {
-		return "", fmt.Errorf("the refund says %s", refundState(o))
+	for _, p := range all {
+		_, o, err := r.sendRefund(ctx, m, p.minor, p.capture)
+		if err != nil {
+			return "", err
+		}
+		if o.Refused || o.Event == fsm.EventFailed {
+			return "", fmt.Errorf("the refund says %s", refundState(o))
+		}
 	}
 	return undoneByRefund, nil
 }

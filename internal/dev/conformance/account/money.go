@@ -14,8 +14,8 @@ import (
 )
 
 // hold begins a payment that holds money until its capture.
-func (r *run) hold(ctx context.Context) (*made, error) {
-	m, err := r.begin(ctx, r.Tokens.Success, payment.CaptureManual)
+func (r *run) hold(ctx context.Context, mode payment.CaptureMode) (*made, error) {
+	m, err := r.begin(ctx, r.Tokens.Success, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func capture(ctx context.Context, r *run) (string, error) {
 	if r.can.Captures == payment.CapturesNone {
 		return "", notOfferedError("the adapter holds no money for a later capture")
 	}
-	m, err := r.hold(ctx)
+	m, err := r.hold(ctx, payment.CaptureManual)
 	if err != nil {
 		return "", err
 	}
@@ -94,9 +94,9 @@ func cancel(ctx context.Context, r *run) (string, error) {
 	var err error
 	switch {
 	case holds:
-		m, err = r.hold(ctx)
+		m, err = r.hold(ctx, payment.CaptureManual)
 	case !r.Tokens.Page:
-		return "", SkipError("there is no page of the provider that a payment could wait on")
+		return "", SkipError("the provider has no page on which a payment could wait")
 	default:
 		m, err = r.begin(ctx, r.Tokens.Success, payment.CaptureAutomatic)
 	}
@@ -108,7 +108,7 @@ func cancel(ctx context.Context, r *run) (string, error) {
 	case err != nil:
 		return "", err
 	case o.Refused && !holds:
-		return "", SkipError("the provider cancels no payment that nobody has paid: it expires by itself")
+		return "", SkipError("the provider can't cancel an unpaid payment; it expires automatically")
 	case o.Refused || o.Event == fsm.EventSucceeded:
 		return "", fail(FaultHoldLeft, toLook, "the cancel says %s", state(o))
 	case r.can.Blind():
@@ -134,7 +134,7 @@ func cancel(ctx context.Context, r *run) (string, error) {
 	if holds {
 		return "the hold is released, " + m.id(), nil
 	}
-	return "a payment that nobody had paid is over, " + m.id(), nil
+	return "an unpaid payment has ended, " + m.id(), nil
 }
 
 func (r *run) cancel(ctx context.Context, m *made) (gateway.Outcome, error) {
@@ -170,7 +170,7 @@ func refundWhole(ctx context.Context, r *run) (string, error) {
 		return "", SkipError("the case charge has no paid payment")
 	}
 	for _, m := range r.made {
-		if m.captured > 0 && m.refunded == 0 {
+		if m.captured > 0 && m.refunded == 0 && len(m.parts) == 0 {
 			return r.refund(ctx, m, m.captured)
 		}
 	}
@@ -184,12 +184,12 @@ func refundWhole(ctx context.Context, r *run) (string, error) {
 	return r.refund(ctx, m, m.captured)
 }
 
-// sendRefund refunds a part of a payment.
-func (r *run) sendRefund(ctx context.Context, m *made, minor int64) (gateway.RefundCall, gateway.RefundOutcome, error) {
+// sendRefund refunds a part of a payment, or of the named capture.
+func (r *run) sendRefund(ctx context.Context, m *made, minor int64, capture string) (gateway.RefundCall, gateway.RefundOutcome, error) {
 	id := payment.OnlyCell.NewID()
 	c := gateway.RefundCall{
 		Refund: payment.RefundID(id), Attempt: m.charge.Attempt, ProviderPaymentID: m.out.ProviderPaymentID, Container: m.out.Container,
-		Money: payment.Money{Minor: minor, Currency: r.Money.Currency}, Left: payment.Money{Minor: m.captured - m.refunded, Currency: r.Money.Currency},
+		Capture: capture, Money: payment.Money{Minor: minor, Currency: r.Money.Currency}, Left: payment.Money{Minor: m.captured - m.refunded, Currency: r.Money.Currency},
 		Reason: "Conformance test", IdempotencyKey: key(id, "refund"), Permit: r.permit(),
 	}
 	o, err := call(ctx, r, func(ctx context.Context) (gateway.RefundOutcome, error) { return r.account.Provider.Refund(ctx, c) })
@@ -202,7 +202,7 @@ func (r *run) sendRefund(ctx context.Context, m *made, minor int64) (gateway.Ref
 
 func (r *run) refund(ctx context.Context, m *made, minor int64) (string, error) {
 	taken := payment.Money{Minor: m.captured, Currency: r.Money.Currency}
-	c, o, err := r.sendRefund(ctx, m, minor)
+	c, o, err := r.sendRefund(ctx, m, minor, "")
 	if err != nil {
 		return "", err
 	}

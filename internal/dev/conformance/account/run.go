@@ -45,6 +45,8 @@ type made struct {
 	captured   int64
 	refunded   int64
 	refunds    []gateway.RefundCall
+	// parts are the captures of a hold that was captured in parts, where the provider refunds captures.
+	parts []part
 	// sent is set once a call may have reached the provider, over once there is nothing to clean up.
 	sent, over bool
 }
@@ -195,7 +197,8 @@ func (r *run) prepare(token string, mode payment.CaptureMode) (*made, error) {
 	p := r.account.Provider
 	c := gateway.Charge{
 		Details: gateway.Details{Token: token, ReturnURL: returnURL, Customer: gateway.Customer{Reference: "test-customer"}},
-		Attempt: payment.AttemptID(id), Order: payment.OrderID("conformance-" + id.String()[24:]), Money: r.Money, Capture: mode, IdempotencyKey: key(id, "pay"),
+		Attempt: payment.AttemptID(id), Order: payment.OrderID("conformance-" + id.String()[24:]), Money: r.Money, Capture: mode.AtProvider(), Several: mode == payment.CaptureSeveral,
+		IdempotencyKey: key(id, "pay"),
 	}
 	if c.Stored = p.TokenKind(token) == gateway.TokenStored; !c.Stored {
 		c.Customer.Email, c.Customer.Name = "customer@shop.example", "Test Customer"
@@ -336,7 +339,7 @@ func (r *run) settle(ctx context.Context, m *made, wanted ...fsm.Event) error {
 }
 
 // errByWebhook is the reason where no lookup can show a result.
-const errByWebhook = SkipError("the provider has accepted the request, and states its result by webhook alone: this run can't judge it")
+const errByWebhook = SkipError("the provider has accepted the request and reports its result only by webhook, so this run can't check it")
 
 // ended reports whether a payment has one of the events, or can't have it any more.
 func (m *made) ended(wanted []fsm.Event) bool {
@@ -366,7 +369,7 @@ func (r *run) act(ctx context.Context, m *made, opened *string) (moved bool, err
 // unseen is the failure of a lookup of a payment that exists.
 func unseen(err error) error {
 	if errors.Is(err, gateway.ErrNoSuchPayment) {
-		return fail(FaultNotFound, "the provider must show a payment by the id that it gave it", "the lookup of a payment that was just begun says: %s", err)
+		return fail(FaultNotFound, "the provider must show a payment by the id that it gave it", "the lookup of a new payment returned: %s", err)
 	}
 	return err
 }

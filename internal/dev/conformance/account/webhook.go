@@ -176,7 +176,7 @@ func webhook(ctx context.Context, r *run) (string, error) {
 	case ctx.Err() != nil:
 		return "", errStopped
 	case err != nil:
-		return "", fail(FaultWebhookRefused, "put the signing secret that the provider shows for this endpoint into the account's keys", "a webhook came and was refused: %s", err)
+		return "", fail(FaultWebhookRefused, "put the signing secret that the provider shows for this endpoint into the account's keys", "a webhook arrived and was refused: %s", err)
 	case e.Kind == "":
 		return "", fail(FaultNoWebhook, "start the tunnel, and check the address and the events of the endpoint in the provider's dashboard",
 			"no webhook about the payment %s came within %s", m.id(), r.WebhookWait)

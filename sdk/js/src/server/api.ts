@@ -120,7 +120,10 @@ export interface CreateRefund {
   reason?: string | undefined;
   /** The amount that the caller believes is refundable, in minor units. */
   expected_refundable?: number | undefined;
-  /** The provider's id of the payment to be refunded. It is needed if several payments of the attempt hold money. */
+  /**
+   * The provider's id of the payment to be refunded. It is needed if several payments of the attempt hold money. If the provider
+   * refunds captures (PayPal) and a hold was captured in several parts, it is the id of the capture to be refunded.
+   */
   provider_payment_id?: string | undefined;
   /**
    * With `true` the caller knows that a dispute of the payment is open, and refunds all the same. In the dispute the bank may give

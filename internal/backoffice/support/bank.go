@@ -1,0 +1,80 @@
+package support
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/paylatch/paylatch/internal/payment"
+)
+
+// ShownRefund is a refund with the reference by which banks find it.
+type ShownRefund struct {
+	payment.Refund
+
+	// Bank is the reference of the card network or the bank, as a webhook of the refund has it; empty without one.
+	Bank string
+}
+
+// shownRefunds returns the attempt's refunds, oldest first, without refunds that turned out to be others.
+func (h AttemptHistory) shownRefunds() (list []ShownRefund) {
+	for _, r := range h.Refunds {
+		if !r.Superseded() {
+			list = append(list, ShownRefund{r, h.bankReference(r.ProviderRefundID)})
+		}
+	}
+	return list
+}
+
+// bankReference returns the reference in the newest webhook that has it.
+func (h AttemptHistory) bankReference(refund string) string {
+	for i := len(h.Events) - 1; i >= 0 && refund != ""; i-- {
+		var body any
+		if json.Unmarshal(h.Events[i].Body, &body) != nil {
+			continue
+		}
+		if reference := referenceIn(body, refund); reference != "" {
+			return reference
+		}
+	}
+	return ""
+}
+
+// referenceIn finds the object with a refund's id in a webhook, and in it acquirer_reference_number (Checkout.com, PayPal),
+// acquirer_data.arn or rrn (Razorpay), or destination_details.card.reference (Stripe).
+func referenceIn(v any, refund string) string {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			if found := referenceIn(item, refund); found != "" {
+				return found
+			}
+		}
+	case map[string]any:
+		if reference := bankReference(v); v["id"] == refund && reference != "" {
+			return reference
+		}
+		for _, member := range v {
+			if found := referenceIn(member, refund); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+func bankReference(refund map[string]any) string {
+	return cmp.Or(
+		textAt(refund, "acquirer_reference_number"), textAt(refund, "acquirer_data", "arn"), textAt(refund, "acquirer_data", "rrn"),
+		textAt(refund, "destination_details", "card", "reference"),
+	)
+}
+
+// textAt returns the text at a path of members; empty without one.
+func textAt(v any, path ...string) string {
+	for _, name := range path {
+		members, _ := v.(map[string]any)
+		v = members[name]
+	}
+	text, _ := v.(string)
+	return text
+}
