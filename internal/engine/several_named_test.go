@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ func TestCapturesByWebhook(t *testing.T) {
 	t.Run("a_cancel_that_is_refused", namedCancelRefused)
 	t.Run("the_rest_expires", namedExpires)
 	t.Run("one_capture_of_a_hold_is_its_total", namedOfOne)
+	t.Run("a_refund_keeps_its_capture", namedRefund)
 }
 
 // newNamed is a provider without lookups that does nothing with what it receives.
@@ -235,4 +237,56 @@ func namedOfOne(t *testing.T) {
 	require.Equal(t, fsm.Repeat, r.took(t, id, "cap_1", "", price))
 	require.Equal(t, version, r.attempt(t, id).Version)
 	require.EqualValues(t, price, r.attempt(t, id).Captured)
+}
+
+// refundsCaptures is a provider that refunds captures. It records the capture of each call, and answers none.
+type refundsCaptures struct {
+	received2
+
+	refunded []string
+}
+
+func (p *refundsCaptures) Capabilities() payment.Capabilities {
+	can := p.fateful.Capabilities()
+	can.Refunds = payment.RefundsOfCaptures
+	return can
+}
+
+func (p *refundsCaptures) Refund(_ context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
+	p.refunded = append(p.refunded, r.Capture)
+	return gateway.RefundOutcome{}, errNoAnswer
+}
+
+// A refund without a name, made while there was one capture, stays a refund of this capture: it may be sent again after the next.
+func namedRefund(t *testing.T) {
+	t.Parallel()
+	p := &refundsCaptures{}
+	r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider {
+		p.fateful = fateful{Provider: of, dialect: byWebhook, next: callHeard, made: func() []movement { return nil }}
+		return p
+	}})
+	id := r.heldInParts(t)
+	refund := func(key, named string, minor int64) error {
+		_, err := r.Refund(t.Context(), shop, request("refund", key, ""), commands.CreateRefund{AttemptID: id, Amount: &minor, ProviderPaymentID: named})
+		return err
+	}
+	r.part(t, id, "one", 500)
+	one := r.captureOf(t, id, 0).ProviderRef
+	r.took(t, id, one, "", 500)
+	require.NoError(t, refund("without a name", "", 300))
+
+	r.part(t, id, "two", 700)
+	two := r.captureOf(t, id, 1).ProviderRef
+	r.took(t, id, two, "", 700)
+	r.exec(t, "UPDATE operations SET lease_until = now() - interval '1 s', next_at = now() WHERE kind = 'refund'")
+	r.recheck(t, id)
+	require.Equal(t, []string{one}, rows[string](t, r, "SELECT provider_payment_id FROM refunds"))
+	require.GreaterOrEqual(t, len(p.refunded), 1)
+	for _, capture := range p.refunded {
+		require.Equal(t, one, capture)
+	}
+	require.ErrorIs(t, refund("another one", "", 100), payment.ErrPaymentAmbiguous)
+	require.ErrorIs(t, refund("too much of one", one, 201), payment.ErrRefundExceeds)
+	require.NoError(t, refund("of the second", two, 700))
+	require.Equal(t, two, p.refunded[len(p.refunded)-1])
 }

@@ -3,6 +3,7 @@ package support
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -15,28 +16,30 @@ type ShownRefund struct {
 	Bank string
 }
 
-// shownRefunds returns the attempt's refunds, oldest first, without refunds that turned out to be others.
+// shownRefunds returns the attempt's refunds, oldest first, without refunds that turned out to be others. Each has the reference of
+// the newest webhook that contains it.
 func (h AttemptHistory) shownRefunds() (list []ShownRefund) {
-	for _, r := range h.Refunds {
-		if !r.Superseded() {
-			list = append(list, ShownRefund{r, h.bankReference(r.ProviderRefundID)})
+	if len(h.Refunds) == 0 {
+		return nil
+	}
+	var bodies []any
+	for _, e := range slices.Backward(h.Events) {
+		var body any
+		if json.Unmarshal(e.Body, &body) == nil {
+			bodies = append(bodies, body)
 		}
 	}
-	return list
-}
-
-// bankReference returns the reference in the newest webhook that has it.
-func (h AttemptHistory) bankReference(refund string) string {
-	for i := len(h.Events) - 1; i >= 0 && refund != ""; i-- {
-		var body any
-		if json.Unmarshal(h.Events[i].Body, &body) != nil {
+	for _, r := range h.Refunds {
+		if r.Superseded() {
 			continue
 		}
-		if reference := referenceIn(body, refund); reference != "" {
-			return reference
+		shown := ShownRefund{Refund: r}
+		for i := 0; i < len(bodies) && shown.Bank == "" && r.ProviderRefundID != ""; i++ {
+			shown.Bank = referenceIn(bodies[i], r.ProviderRefundID)
 		}
+		list = append(list, shown)
 	}
-	return ""
+	return list
 }
 
 // referenceIn finds the object with a refund's id in a webhook, and in it acquirer_reference_number (Checkout.com, PayPal),
