@@ -169,5 +169,5 @@ func TestSealedTokenIsErased(t *testing.T) {
 	require.Equal(t, 1, sealed())
 	r.exec(t, `UPDATE sealed_requests SET created_at = created_at - interval '11 minutes'`)
 	r.serve("PAYLATCH_RECONCILE_EVERY=1h")
-	require.Eventually(t, func() bool { return sealed() == 0 }, 2*time.Minute, time.Second)
+	require.Eventually(t, func() bool { return sealed() == 0 }, soon, time.Second)
 }

@@ -269,7 +269,7 @@ func (g *grid) plays(t *testing.T, s *service, waves []wave, cells func(wave) []
 
 // patience is longer than the schedule's step that the oldest attempts have reached, 72 s, and than the sandbox's wait before it
 // sends a webhook again. A webhook that the last wave lost comes after that.
-const patience = 2 * time.Minute
+const patience = soon
 
 // ends waits until every attempt and refund is final, or has a discrepancy.
 func (g *grid) ends(t *testing.T) {

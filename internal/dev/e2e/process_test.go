@@ -17,8 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// soon is how long a test waits for a required event.
-const soon = 90 * time.Second
+// soon is how long a test waits for a required event. A slow and busy machine took ten times as long as an idle one.
+const soon = 4 * time.Minute
+
+// stopLimit is how long the stop of a process may take that must not wait for its requests. Those end after a minute or more.
+const stopLimit = 40 * time.Second
 
 // eventually checks a condition often, since it mostly holds already.
 func eventually(t *testing.T, what string, met func() bool) {

@@ -131,7 +131,7 @@ func previousRelease(t *testing.T) string {
 	t.Helper()
 	git := func(args ...string) ([]byte, error) {
 		cmd := exec.CommandContext(t.Context(), "git", args...)
-		cmd.Dir = filepath.Join("..", "..")
+		cmd.Dir = filepath.Join("..", "..", "..")
 		return cmd.Output()
 	}
 	list, err := os.ReadFile("../../../RELEASES")

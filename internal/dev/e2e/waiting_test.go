@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -134,7 +133,7 @@ func TestAStoppedServiceSendsItsWaitersElsewhere(t *testing.T) {
 	here.waiting(t, 40)
 	code, took := here.stop(t, syscall.SIGTERM)
 	require.Zero(t, code)
-	require.Less(t, took, 5*time.Second)
+	require.Less(t, took, stopLimit)
 	for range cap(polls) {
 		a := <-polls
 		a.is(t, http.StatusNotModified)
@@ -177,7 +176,7 @@ func TestAReaderThatDoesNotRead(t *testing.T) {
 	f.tells(t, "2")
 	code, took := s.stop(t, syscall.SIGTERM)
 	require.Zero(t, code)
-	require.Less(t, took, 10*time.Second)
+	require.Less(t, took, stopLimit)
 	f.ends(t)
 }
 
