@@ -39,6 +39,8 @@ type Key struct {
 	// OneOf are the values that it may have; nil allows any.
 	OneOf            []string
 	Optional, Secret bool
+	// With is a key that is required if this key has a value; empty: none.
+	With string
 }
 
 // SecretsKey is that of a scheme that needs [Config.Secrets].

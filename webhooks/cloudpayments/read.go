@@ -70,6 +70,8 @@ func kindOf(topic, operation, status string) webhooks.Kind {
 	switch {
 	case topic == topicCheck && operation != "Refund" && operation != "CardPayout":
 		return webhooks.KindQuestion
+	case topic == "refund" && status == "Declined": // of the SBP (https://developers.cloudpayments.ru/#sbp, "Возврат")
+		return webhooks.KindRefundFailed
 	case topic == "refund":
 		return webhooks.KindRefundSucceeded
 	case operation != "" && operation != "Payment":
@@ -115,7 +117,7 @@ func timeOf(text string) time.Time {
 func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks.Event, error) {
 	data := read.Members([]byte(fields["Data"]))
 	e.ProviderPaymentID = fields["TransactionId"]
-	if e.Kind == webhooks.KindRefundSucceeded {
+	if e.Kind == webhooks.KindRefundSucceeded || e.Kind == webhooks.KindRefundFailed {
 		e.ProviderPaymentID, e.RefundID = fields["PaymentTransactionId"], fields["TransactionId"]
 		e.RefundReference = read.Text(data["refund_id"])
 	}
@@ -124,8 +126,10 @@ func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks
 	if e.Kind == webhooks.KindFailed {
 		e.FailureCode = webhooks.CodeCanceled
 	}
-	if e.Type == topicFail { // the payer may try again, in another transaction (https://developers.cloudpayments.ru/#fail)
-		e.PageOpen = true
+	if e.Type == topicFail {
+		// On a page, the payer may try again, in another transaction (https://developers.cloudpayments.ru/#fail). The link to an
+		// app belongs to its one transaction.
+		e.PageOpen = read.Text(data["app"]) == ""
 		e.FailureCode, e.ProviderCode = FailureCode(fields["ReasonCode"])
 	}
 	if fields["Currency"] == "" {

@@ -21,6 +21,7 @@ func About() webhooks.About {
 			"A customer can change client_reference_id in a payment link. An attempt's id that is only there is a claim.",
 			"Before API version 2025-03-31 amount_refunded of a charge also counts the released rest of a partial capture.",
 			"A review of Radar is open as soon as a payment names it. review.closed ends the review: the reasons approved and acknowledged approve the payment, every other reason declines it.",
+			"With connect, add the endpoint at the platform, for events on connected accounts. It gets the events of all connected accounts; paylatch counts the events of account only.",
 			"A timestamp may be 5 minutes old, and at most an hour ahead.",
 		},
 		Setup: []string{

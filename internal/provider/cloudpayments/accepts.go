@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
@@ -17,6 +18,10 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	secret := isCryptogram(ch.Token)
 	n.If(secret && ch.Customer.IP == "", "customer.ip", "is required to charge a card's cryptogram")
 	n.If(secret && ch.ReturnURL == "", "return_url", "is required for 3-D Secure: the bank posts its response to this address")
+	n.If(ch.Token == sbp && ch.Capture == payment.CaptureManual, "capture", "must be automatic with "+sbp+": the SBP holds no money")
+	n.If(ch.Token == tPay && ch.ReturnURL == "", "return_url", "is required with "+tPay)
+	_, known := kit.DeviceOf(ch.Browser)
+	n.If((ch.Token == tPay || ch.Token == sberPay) && !known, "browser.user_agent", "is required with "+tPay+" and "+sberPay)
 	n.If(ch.Save && ch.Customer.Reference == "", "customer.reference", "is required to save a card")
 	if scheduled := string(ch.ProviderData["PaymentScheduled"]); scheduled != "" {
 		n.If(scheduled != "0" && scheduled != "1", "provider_data.PaymentScheduled", "must be 0 or 1")

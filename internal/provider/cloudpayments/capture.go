@@ -42,7 +42,8 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 	case err != nil:
 		return gateway.Outcome{}, err
 	case !a.Success:
-		return c.stands(ctx, id, fsm.EventSucceeded)
+		_, now, err := c.stands(ctx, id, fsm.EventSucceeded)
+		return now, err
 	}
 	return gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: cp.ProviderPaymentID, Money: &cp.Money}, nil
 }
@@ -59,8 +60,8 @@ func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	return c.void(ctx, id, cl)
 }
 
-// void releases the hold of a transaction. A transaction in 3-D Secure can't be voided. It counts as cancelled when for
-// a long time no request was sent that completes its 3-D Secure and takes the money.
+// void releases the hold of a transaction. A transaction in 3-D Secure or behind a link can't be voided. It counts as
+// cancelled when for a long time no request was sent that takes its money, see mayBePaid.
 func (c *Client) void(ctx context.Context, id json.Number, cl gateway.Cancel) (gateway.Outcome, error) {
 	a, err := c.command(ctx, "/payments/void", cl.IdempotencyKey, cl.Permit, transactionRequest{id})
 	switch {
@@ -69,14 +70,15 @@ func (c *Client) void(ctx context.Context, id json.Number, cl gateway.Cancel) (g
 	case a.Success:
 		return canceled(gateway.Outcome{ProviderPaymentID: string(id)}), nil
 	}
-	now, err := c.stands(ctx, id, fsm.EventFailed)
+	t, now, err := c.stands(ctx, id, fsm.EventFailed)
 	if now.Event != fsm.EventActionRequired {
 		return now, err
 	}
-	if cl.Quiet >= proofLife {
+	life, ends := t.mayBePaid()
+	if ends && cl.Quiet >= life {
 		return canceled(gateway.Outcome{ProviderPaymentID: string(id)}), nil
 	}
-	now.Refused = false
+	now.Refused = !ends
 	return now, err
 }
 
@@ -153,12 +155,12 @@ func canceled(o gateway.Outcome) gateway.Outcome {
 
 // stands looks up a transaction after a refused command. Refused is not set if the transaction has the wanted state,
 // because an earlier call then succeeded.
-func (c *Client) stands(ctx context.Context, id json.Number, wanted fsm.Event) (gateway.Outcome, error) {
+func (c *Client) stands(ctx context.Context, id json.Number, wanted fsm.Event) (transaction, gateway.Outcome, error) {
 	t, err := c.transaction(ctx, "/payments/get", transactionRequest{id})
 	if err != nil {
-		return gateway.Outcome{}, err
+		return t, gateway.Outcome{}, err
 	}
 	now, err := t.outcome()
 	now.Refused = now.Event != wanted
-	return now, err
+	return t, now, err
 }

@@ -23,6 +23,7 @@ func TestCarries(t *testing.T) {
 		func(c *gateway.Charge) { c.Token, c.Save, c.Customer.Locale = cryptogram("good"), true, "ru" },
 		func(c *gateway.Charge) { c.Token, c.Stored, c.Unattended = good, true, true },
 		func(c *gateway.Charge) { c.Token = "redirect" },
+		func(c *gateway.Charge) { c.Token = "tpay" },
 	)
 }
 
@@ -185,6 +186,12 @@ func TestAccepts(t *testing.T) {
 				c.ProviderData = map[string]json.RawMessage{"PaymentScheduled": json.RawMessage(`{"Amount":1}`)}
 			}, []string{"provider_data.PaymentScheduled"},
 		},
+		"the SBP holds nothing":    {func(c *gateway.Charge) { c.Token, c.Capture = "sbp", payment.CaptureManual }, []string{"capture"}},
+		"the SBP":                  {func(c *gateway.Charge) { c.Token, c.ReturnURL = "sbp", "" }, nil},
+		"T-Pay without a device":   {func(c *gateway.Charge) { c.Token = "tpay" }, []string{"browser.user_agent"}},
+		"T-Pay without a way back": {func(c *gateway.Charge) { c.Token, c.ReturnURL, c.Browser = "tpay", "", mobile() }, []string{"return_url"}},
+		"SberPay without a device": {func(c *gateway.Charge) { c.Token = "sberpay" }, []string{"browser.user_agent"}},
+		"SberPay holds":            {func(c *gateway.Charge) { c.Token, c.Capture, c.Browser = "sberpay", payment.CaptureManual, mobile() }, nil},
 		"ours": {
 			func(c *gateway.Charge) {
 				c.ProviderData = map[string]json.RawMessage{"Amount": nil, "AccountId": nil, "InvoiceId": nil, "JsonData": nil, "Token": nil}

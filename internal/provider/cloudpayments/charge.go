@@ -69,6 +69,8 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	switch {
 	case ch.Token == page:
 		return c.order(ctx, ch, r)
+	case links[ch.Token] != "":
+		return c.link(ctx, ch, r)
 	case isCryptogram(ch.Token):
 		path = "/payments/cards/"
 		r.cryptogram(ch)
@@ -96,7 +98,11 @@ func (c *Client) requestOf(ch gateway.Charge) (chargeRequest, error) {
 		return chargeRequest{}, err
 	}
 	// The webhook reader uses this data.
-	d, err := c.dataOf(map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)}, gateway.ReceiptOf(ch.Details), ch.Money)
+	marks := map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)}
+	if links[ch.Token] != "" {
+		marks[linkMark] = ch.Token
+	}
+	d, err := c.dataOf(marks, gateway.ReceiptOf(ch.Details), ch.Money)
 	return chargeRequest{
 		Amount: json.Number(amount), Currency: string(ch.Money.Currency), InvoiceID: ch.Attempt.String(), AccountID: ch.Customer.Reference,
 		Email: ch.Customer.Email, Description: ch.ProviderData["Description"], Data: d,

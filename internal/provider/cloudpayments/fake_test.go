@@ -1,6 +1,7 @@
 package cloudpayments_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -21,6 +22,8 @@ type fake struct {
 	orders       map[string]bool
 	keys         map[string]saved
 	serial       int
+	// refunds is the status of a new refund; empty: Completed.
+	refunds string
 }
 
 type object map[string]any
@@ -67,6 +70,16 @@ type request struct {
 	SaveCard   bool   `json:"SaveCard"`
 	PaRes      string `json:"PaRes"`
 	Scheduled  *int   `json:"PaymentScheduled"`
+
+	PublicID   string          `json:"PublicId"`
+	Scheme     json.RawMessage `json:"Scheme"`
+	OS         string          `json:"Os"`
+	Browser    string          `json:"Browser"`
+	Device     string          `json:"Device"`
+	Webview    *bool           `json:"Webview"`
+	SuccessURL string          `json:"SuccessRedirectUrl"`
+	FailURL    string          `json:"FailRedirectUrl"`
+	TTL        *int            `json:"TtlMinutes"`
 }
 
 // cryptogram returns a text as long as a real cryptogram. Its beginning selects the fake's behaviour.
@@ -126,6 +139,10 @@ func serving() *fake {
 		"/payments/get": f.get, "/orders/create": f.order, "/orders/cancel": f.cancelOrder,
 		"/payments/find":    func(in request) object { return f.find(in, false) },
 		"/v2/payments/find": func(in request) object { return f.find(in, true) },
+
+		"/payments/qr/sbp/link":        f.sbp,
+		"/payments/qr/tinkoffpay/link": f.tPay,
+		"/payments/qr/sberpay/link":    f.sberPay,
 	} {
 		f.HandleFunc("POST "+path, f.once(run))
 	}
@@ -292,7 +309,7 @@ func (f *fake) refund(in request) object {
 	}
 	t.refunded += in.minor()
 	back := f.add(&transaction{
-		original: t.id, invoice: t.invoice, currency: t.currency, amount: in.minor(), status: "Completed", data: in.JSONData,
+		original: t.id, invoice: t.invoice, currency: t.currency, amount: in.minor(), status: cmp.Or(f.refunds, "Completed"), data: in.JSONData,
 	})
 	return done(object{"TransactionId": back.id})
 }

@@ -100,7 +100,7 @@ func (t transaction) outcome() (o gateway.Outcome, err error) {
 	switch t.Status {
 	case "":
 		return gateway.Outcome{}, errNameless
-	case "AwaitingAuthentication":
+	case "AwaitingAuthentication", "Created", "Pending": // the last two, of an unpaid link, are from memory
 		o.Event = fsm.EventActionRequired
 	case "Authorized":
 		o.Event, o.Saved = fsm.EventAuthorized, t.saved()

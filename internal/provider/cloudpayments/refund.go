@@ -13,7 +13,8 @@ import (
 )
 
 // Refund implements gateway.Provider (https://developers.cloudpayments.ru/#vozvrat-deneg). The response contains only
-// the refund's number, so the outcome has the requested amount.
+// the refund's number, so the outcome has the requested amount. A refund by the SBP ends later
+// (https://developers.cloudpayments.ru/#sbp, "Возврат"), so Refund looks its status up.
 func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.RefundOutcome, error) {
 	amount, err := kit.Decimal(r.Money)
 	if err != nil {
@@ -38,7 +39,16 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 		return gateway.RefusedRefund(a.code()), nil
 	}
 	t, err := parse(a)
-	return gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: string(t.TransactionID), Money: &r.Money}, err
+	if err != nil {
+		return gateway.RefundOutcome{}, err
+	}
+	now := gateway.RefundOutcome{Event: fsm.EventProcessing, ProviderRefundID: string(t.TransactionID), Money: &r.Money}
+	if a, err = c.ask(ctx, "/payments/get", transactionRequest{t.TransactionID}); err == nil {
+		if found, err := readRefund(a); err == nil {
+			now.Event, now.Failure = found.Event, found.Failure
+		}
+	}
+	return now, nil
 }
 
 var errNoLookup = fmt.Errorf("%w: CloudPayments only tells of the last operation of a payment, and that is not this refund", gateway.ErrInconclusive)

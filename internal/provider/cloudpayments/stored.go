@@ -9,9 +9,9 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements gateway.Provider. Every token except page and a cryptogram is a stored card.
+// TokenKind implements gateway.Provider. Every token except page, an app and a cryptogram is a stored card.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
-	if token == page || isCryptogram(token) {
+	if token == page || links[token] != "" || isCryptogram(token) {
 		return gateway.TokenSingleUse
 	}
 	return gateway.TokenStored
@@ -24,9 +24,9 @@ const maxToken = 100
 
 func isCryptogram(token string) bool { return len(token) > maxToken }
 
-// Unseen implements gateway.Provider. Only the answer contains the address of a page.
+// Unseen implements gateway.Provider. Only the answer contains the address of a page, or the link to an app.
 func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
-	return 0, d.Token == page
+	return 0, d.Token == page || links[d.Token] != ""
 }
 
 // CheckOwner implements gateway.Provider. CloudPayments can't look up a token. A charge names the token's AccountId, and

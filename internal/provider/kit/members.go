@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -71,6 +72,17 @@ func TextTo(most int) func(json.RawMessage) string {
 		var text string
 		if json.Unmarshal(value, &text) != nil || text == "" || utf8.RuneCountInString(text) > most {
 			return fmt.Sprintf("must be a text of at most %d characters", most)
+		}
+		return ""
+	}
+}
+
+// TextOf returns the check of a text that is one of several values.
+func TextOf(values ...string) func(json.RawMessage) string {
+	return func(value json.RawMessage) string {
+		var text string
+		if json.Unmarshal(value, &text) != nil || !slices.Contains(values, text) {
+			return "must be one of " + strings.Join(values, ", ")
 		}
 		return ""
 	}

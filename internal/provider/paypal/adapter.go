@@ -27,7 +27,7 @@ func Adapter() kit.Adapter {
 			BaseURL: "https://api-m.sandbox.paypal.com", Page: "paypal",
 			ByHand: "approve the payment as a buyer of PayPal's sandbox",
 		},
-		SecondStep: "any object, such as `{}`, after the customer has approved the order: paylatch then captures or authorizes the order; the details are not sent",
+		SecondStep: "any object, such as `{}`, after the customer has approved the order on PayPal's page or in its script: paylatch then captures or authorizes the order, unless 3-D Secure has failed; the details are not sent",
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},

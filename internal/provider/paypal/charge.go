@@ -16,12 +16,14 @@ import (
 type orderRequest struct {
 	Intent        string                   `json:"intent"`
 	PurchaseUnits []unitRequest            `json:"purchase_units"`
-	PaymentSource map[string]sourceRequest `json:"payment_source"`
+	PaymentSource map[string]sourceRequest `json:"payment_source,omitempty"`
 }
 
 type unitRequest struct {
 	unitData
 
+	// ReferenceID is the method that PayPal's script takes. PayPal returns it.
+	ReferenceID string `json:"reference_id,omitempty"`
 	// CustomID is the attempt's id. The webhook reader uses it.
 	CustomID   string        `json:"custom_id"`
 	Amount     amountRequest `json:"amount"`
@@ -62,7 +64,9 @@ type experienceContext struct {
 }
 
 // Charge implements gateway.Provider. The token selects the method. "paypal" is the wallet; the customer approves the
-// payment on PayPal's page. "paypal:ID" or "card:ID" is a method in PayPal's vault, which is charged at once
+// payment on PayPal's page. "card", "apple_pay" and "google_pay" are for PayPal's script in the shop's page, which takes the
+// order's id; then the order is completed (https://developer.paypal.com/expanded/card-fields). "paypal:ID" or "card:ID" is a
+// method in PayPal's vault, which is charged at once
 // (https://developer.paypal.com/docs/checkout/save-payment-methods/). A charge with another token is not sent.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
@@ -84,7 +88,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	return outcome(made)
 }
 
-var errToken = errors.New("the token is none of paypal, paypal:ID and card:ID")
+var errToken = errors.New("the token is none of paypal, card, apple_pay, google_pay, paypal:ID and card:ID")
 
 func requestOf(ch gateway.Charge) (orderRequest, error) {
 	sum, err := amountOf(ch.Money)
@@ -100,19 +104,25 @@ func requestOf(ch gateway.Charge) (orderRequest, error) {
 		intent = "AUTHORIZE"
 	}
 	items, parts := itemsOf(ch)
+	sources := map[string]sourceRequest{kind: sourceOf(kind, id, ch.Details)}
+	method := ""
+	if id == "" && scripted(kind) {
+		method = kind
+	}
+	if kind == "apple_pay" {
+		sources = nil // the script adds the source (https://developer.paypal.com/apple-pay/integrate)
+	}
 	unit := unitRequest{
-		unitData: unitDataOf(ch.Details), CustomID: ch.Attempt.String(), Amount: amountRequest{sum, parts}, Descriptor: ch.StatementDescriptor,
+		unitData: unitDataOf(ch.Details), ReferenceID: method, CustomID: ch.Attempt.String(), Amount: amountRequest{sum, parts}, Descriptor: ch.StatementDescriptor,
 		Items: items, Shipping: shippingOf(ch.Customer),
 	}
-	return orderRequest{
-		Intent: intent, PurchaseUnits: []unitRequest{unit}, PaymentSource: map[string]sourceRequest{kind: sourceOf(kind, id, ch.Details)},
-	}, nil
+	return orderRequest{Intent: intent, PurchaseUnits: []unitRequest{unit}, PaymentSource: sources}, nil
 }
 
-// readToken parses the token: paypal, paypal:ID or card:ID.
+// readToken parses the token: a method, or paypal:ID or card:ID.
 func readToken(token string) (kind, id string, err error) {
 	kind, id, vaulted := strings.Cut(token, ":")
-	if kind != "paypal" && (kind != "card" || !vaulted) || vaulted && id == "" {
+	if kind != "paypal" && !scripted(kind) || vaulted && (id == "" || kind != "paypal" && kind != "card") {
 		return "", "", fmt.Errorf("%w: %w", gateway.ErrUnsupportedRequest, errToken)
 	}
 	return kind, id, nil
@@ -121,15 +131,18 @@ func readToken(token string) (kind, id string, err error) {
 func sourceOf(kind, id string, d gateway.Details) sourceRequest {
 	source := sourceRequest{VaultID: id}
 	page := experienceContext{ReturnURL: d.ReturnURL, CancelURL: d.ReturnURL}
-	if kind == "card" {
+	switch {
+	case kind == "card" && id != "":
 		source.Stored = credential(d)
-	} else if d.ReturnURL != "" {
+	case kind != "paypal":
+		source.Attributes = &attributes{Verification: verificationOf(d)}
+	case d.ReturnURL != "":
 		page.show(d)
 	}
 	if kind == "paypal" && id == "" {
 		source.wallet(d)
 	}
-	if d.ReturnURL != "" {
+	if d.ReturnURL != "" && kind != "google_pay" {
 		source.Experience = &page
 	}
 	return source

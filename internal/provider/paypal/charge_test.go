@@ -63,7 +63,7 @@ func TestWhatDiffersByTheCharge(t *testing.T) {
 func TestWhatPayPalCannotTakeIsNotSent(t *testing.T) {
 	t.Parallel()
 	c, got := serve(t, newFake(t))
-	for _, token := range []string{"", "card", "card:", "paypal:", "tok_visa", "venmo:1"} {
+	for _, token := range []string{"", "apple_pay:1", "card:", "paypal:", "tok_visa", "venmo:1"} {
 		_, err := c.Charge(t.Context(), charge(token))
 		require.ErrorIs(t, err, gateway.ErrUnsupportedRequest, token)
 	}
@@ -151,7 +151,7 @@ func TestErrorsThatLeaveTheOutcomeOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			client := says(t, c.status, c.body)
+			client := refuses(t, c.status, c.body)
 			_, err := client.Charge(t.Context(), charge("paypal"))
 			require.Error(t, err)
 			require.NotErrorIs(t, err, gateway.ErrNotSent)

@@ -26,7 +26,27 @@ type pageData struct {
 func providerData() []string {
 	return []string{
 		"brand_name", "description", "landing_page", "payment_instruction", "payment_method_preference", "shipping_preference", "supplementary_data",
+		"verification",
 	}
+}
+
+// verificationOf returns when a card needs 3-D Secure: by default when a mandate of its region requires it.
+func verificationOf(d gateway.Details) json.RawMessage {
+	if own := d.ProviderData["verification"]; own != nil {
+		return own
+	}
+	return json.RawMessage(`{"method":"SCA_WHEN_REQUIRED"}`)
+}
+
+// acceptsVerification checks when a card needs 3-D Secure.
+func acceptsVerification(n *kit.Needs, d gateway.Details, asks bool) {
+	raw, given := d.ProviderData["verification"]
+	if !given {
+		return
+	}
+	n.If(!asks, "provider_data.verification", "is only for the tokens card and google_pay")
+	message := kit.ObjectOf(gateway.Members{"method": kit.TextOf("SCA_WHEN_REQUIRED", "SCA_ALWAYS")})(raw)
+	n.If(message != "", "provider_data.verification", message)
 }
 
 // further describes the members of PayPal's requests for a capture of an authorization and for a refund that

@@ -1,6 +1,7 @@
 package paypal
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 
@@ -33,11 +34,13 @@ type postal struct {
 	Country string `json:"country_code"`
 }
 
-// attributes request that PayPal's vault stores the method for a customer, under the merchant's id of the customer
+// attributes request 3-D Secure, or that PayPal's vault stores the method for a customer, under the merchant's id of the customer
 // (https://developer.paypal.com/docs/checkout/save-payment-methods/).
 type attributes struct {
-	Customer vaultCustomer `json:"customer"`
-	Vault    vault         `json:"vault"`
+	Customer *vaultCustomer `json:"customer,omitempty"`
+	Vault    *vault         `json:"vault,omitempty"`
+	// Verification is when a card needs 3-D Secure (https://developer.paypal.com/api/orders/v2/definitions/card_verification).
+	Verification json.RawMessage `json:"verification,omitempty"`
 }
 
 type vaultCustomer struct {
@@ -62,7 +65,7 @@ func (s *sourceRequest) wallet(d gateway.Details) {
 		s.Name = &name{GivenName: given, Surname: last}
 	}
 	if d.Save {
-		s.Attributes = &attributes{Customer: vaultCustomer{d.Customer.Reference}, Vault: vault{Store: "ON_SUCCESS", Usage: "MERCHANT"}}
+		s.Attributes = &attributes{Customer: &vaultCustomer{d.Customer.Reference}, Vault: &vault{Store: "ON_SUCCESS", Usage: "MERCHANT"}}
 	}
 }
 
@@ -113,8 +116,13 @@ func cutLast(full string) (given, last string, found bool) {
 
 // sources are the methods that paid an order, by kind.
 type sources map[string]struct {
-	Email      string `json:"email_address"`
-	Brand      string `json:"brand"`
+	Email string `json:"email_address"`
+	Brand string `json:"brand"`
+	// Authentication is of a card. The card of a wallet has its own.
+	Authentication *authentication `json:"authentication_result"`
+	Card           struct {
+		Authentication *authentication `json:"authentication_result"`
+	} `json:"card"`
 	LastDigits string `json:"last_digits"`
 	Expiry     string `json:"expiry"`
 	Attributes struct {

@@ -35,6 +35,9 @@ type order struct {
 	captures, authorizations         []*movement
 	refunds                          []*refund
 	saves                            bool
+	// method is that of PayPal's script. entered are the card's data, with the result of 3-D Secure.
+	method  string
+	entered object
 }
 
 type movement struct {
@@ -220,8 +223,9 @@ func (f *fake) id() string {
 type request struct {
 	Intent        string `json:"intent"`
 	PurchaseUnits []struct {
-		CustomID string `json:"custom_id"`
-		Amount   struct {
+		ReferenceID string `json:"reference_id"`
+		CustomID    string `json:"custom_id"`
+		Amount      struct {
 			money
 
 			Breakdown map[string]money `json:"breakdown"`
@@ -249,9 +253,12 @@ func (f *fake) create(_ *http.Request, in request) (int, func() object) {
 	if !in.adds() {
 		return refuse("AMOUNT_MISMATCH")
 	}
+	if o.method = in.PurchaseUnits[0].ReferenceID; o.method != "" {
+		o.status = "CREATED"
+	}
 	o.page = "https://www.sandbox.paypal.com/checkoutnow?token=" + o.id
 	for _, source := range in.PaymentSource {
-		o.saves = source.Attributes != nil
+		o.saves = source.Attributes["vault"] != nil
 		switch source.VaultID {
 		case "nobody":
 			return refuse("MISMATCHED_VAULT_ID_TO_PAYMENT_SOURCE")
@@ -271,29 +278,6 @@ func (f *fake) create(_ *http.Request, in request) (int, func() object) {
 	}
 	f.orders[o.id] = o
 	return http.StatusCreated, o.render
-}
-
-// adds reports whether the parts of an order's amount add up, as PayPal checks.
-func (in request) adds() bool {
-	unit := in.PurchaseUnits[0]
-	items, parts := 0, unit.Amount.Breakdown
-	for _, i := range unit.Items {
-		n, err := strconv.Atoi(i.Quantity)
-		if err != nil {
-			return false
-		}
-		items += n * i.UnitAmount.cents()
-	}
-	if len(unit.Items) == 0 {
-		return parts == nil
-	}
-	sum := func(name string) int {
-		if m, ok := parts[name]; ok {
-			return m.cents()
-		}
-		return 0
-	}
-	return items == sum("item_total") && items+sum("shipping")-sum("discount") == unit.Amount.cents()
 }
 
 // settle captures or authorises an order.
@@ -327,7 +311,7 @@ func (f *fake) finish(r *http.Request, _ request) (int, func() object) {
 		return refuse("ACTION_DOES_NOT_MATCH_INTENT")
 	case o.status == "COMPLETED":
 		return refuse("ORDER_ALREADY_CAPTURED")
-	case o.status != "APPROVED":
+	case o.status != "APPROVED" && (o.status != "CREATED" || o.entered == nil):
 		return refuse("ORDER_NOT_APPROVED")
 	}
 	f.settle(o)

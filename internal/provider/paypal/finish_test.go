@@ -39,6 +39,7 @@ func TestAnApprovedOrderIsFinishedOnce(t *testing.T) {
 	require.Equal(t, euro(1999), *done.Money)
 	require.Equal(t, ch.Container, done.Container)
 	require.Equal(t, done.Movements[0].ID, done.ProviderPaymentID, "the capture is the payment")
+	require.Equal(t, "GET /v2/checkout/orders/"+ch.Container+"?fields=payment_source", (<-got).line)
 	sent := <-got
 	require.Equal(t, "POST /v2/checkout/orders/"+ch.Container+"/capture", sent.line)
 	require.Equal(t, ch.IdempotencyKey, sent.header.Get("PayPal-Request-Id"), "the key of another call is another")
@@ -54,6 +55,7 @@ func TestAnApprovedOrderIsAuthorisedForAManualCapture(t *testing.T) {
 	held := completed(t, c, ch)
 	require.Equal(t, fsm.EventAuthorized, held.Event)
 	require.Equal(t, euro(1999), *held.Money)
+	<-got // the result of 3-D Secure
 	require.Equal(t, "POST /v2/checkout/orders/"+ch.Container+"/authorize", (<-got).line)
 }
 
@@ -100,7 +102,7 @@ func TestAnOrderThatMayBeBeingFinishedIsNotOver(t *testing.T) {
 func TestAFinishThatIsNotAllowedSaysNothing(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
-		c := says(t, status, `{"name":"NOT_AUTHORIZED","details":[{"issue":"PERMISSION_DENIED"}]}`)
+		c := refuses(t, status, `{"name":"NOT_AUTHORIZED","details":[{"issue":"PERMISSION_DENIED"}]}`)
 		_, err := c.Complete(t.Context(), completion(charge("paypal"), "5O190127TN364715T"))
 		require.ErrorContains(t, err, "PERMISSION_DENIED")
 		require.NotErrorIs(t, err, gateway.ErrNotSent)

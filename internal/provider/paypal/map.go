@@ -225,8 +225,11 @@ func (o order) waiting(out *gateway.Outcome) {
 	switch o.Status {
 	case "APPROVED":
 		out.Event, out.Approved = fsm.EventActionRequired, true
+		if failed := o.rejected(); failed != nil {
+			out.Event, out.Approved, out.Failure = fsm.EventSoftFailed, false, failed.failure()
+		}
 	case "CREATED", "SAVED", "PAYER_ACTION_REQUIRED":
-		out.Event, out.NextAction = fsm.EventActionRequired, payment.Redirect(o.page())
+		out.Event, out.NextAction = fsm.EventActionRequired, o.action()
 	case "VOIDED":
 		out.Event, out.Failure = fsm.EventFailed, payment.NewFailure("canceled", "")
 	}

@@ -30,9 +30,10 @@ type link struct {
 }
 
 type unit struct {
-	CustomID string   `json:"custom_id"`
-	Payee    payee    `json:"payee"`
-	Payments payments `json:"payments"`
+	ReferenceID string   `json:"reference_id"`
+	CustomID    string   `json:"custom_id"`
+	Payee       payee    `json:"payee"`
+	Payments    payments `json:"payments"`
 }
 
 type payments struct {

@@ -95,6 +95,25 @@ type seen struct {
 	body   string
 }
 
+// refuses issues access tokens, shows an approved order, and gives every command the same answer.
+func refuses(t *testing.T, status int, body string) *paypal.Client {
+	t.Helper()
+	f := newFake(t)
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/v1/oauth2/token":
+			f.ServeHTTP(w, r)
+			return
+		case r.Method == http.MethodGet:
+			write(w, http.StatusOK, object{"id": "5O190127TN364715T", "status": "APPROVED"})
+			return
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	return c
+}
+
 // says issues access tokens, and gives every other request the same answer.
 func says(t *testing.T, status int, body string) *paypal.Client {
 	t.Helper()

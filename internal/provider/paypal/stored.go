@@ -19,10 +19,10 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 	return gateway.TokenSingleUse
 }
 
-// Unseen implements gateway.Provider. The customer approves an order of the wallet on a page, and only the answer contains
-// its address. A method of the vault is charged at once.
+// Unseen implements gateway.Provider. The customer approves an order on a page, or in the shop's page, and only the answer
+// contains its address or its id. A method of the vault is charged at once.
 func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
-	return 0, d.Token == "paypal"
+	return 0, !strings.Contains(d.Token, ":")
 }
 
 // CheckOwner implements gateway.Provider (https://developer.paypal.com/docs/api/payment-tokens/v3/#payment-tokens_get).

@@ -47,6 +47,8 @@ func carried() []kit.Carried {
 		{Member: "customer.name", As: "customer.name", When: prefilled},
 		{Member: "customer.email", As: "customer.email", When: prefilled},
 		{Member: "customer.phone", As: "customer.contact", When: prefilled},
+		{Member: "customer.ip", As: "ip", When: "with the token " + intent + "; so are email and contact, which it requires"},
+		{Member: "browser", As: "user_agent", When: "with the token " + intent},
 	}
 }
 

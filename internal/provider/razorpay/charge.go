@@ -57,14 +57,15 @@ func methods() map[string]bool {
 
 // Charge implements gateway.Provider. The token selects the method. "redirect" offers all methods on the link's page.
 // "card", "netbanking", "upi" or "wallet" limits the page to this method. "checkout" creates an order for Razorpay's
-// script on the shop's page. A charge with another token or with manual capture is not sent.
+// script on the shop's page. "upi_intent" creates an order and a link to a UPI app. A charge with another token or with
+// manual capture is not sent.
 //
 // If a link with the same reference exists, Charge returns that link and creates no other.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
 	}
-	if ch.Token == checkout {
+	if ch.Token == checkout || ch.Token == intent {
 		return c.order(ctx, ch)
 	}
 	request, err := requestOf(ch)
@@ -88,10 +89,10 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code())}, nil
 }
 
-// page and checkout are the tokens of a link's page and of Razorpay's script.
-const page, checkout = "redirect", "checkout"
+// page and checkout are the tokens of a link's page and of Razorpay's script. intent is the token of a UPI app.
+const page, checkout, intent = "redirect", "checkout", "upi_intent"
 
-var errToken = errors.New("the token is none of redirect, checkout, card, netbanking, upi and wallet")
+var errToken = errors.New("the token is none of redirect, checkout, card, netbanking, upi, upi_intent and wallet")
 
 // atOnce returns the amount of an automatic capture. It returns an error for a manual capture.
 func atOnce(ch gateway.Charge) (int64, error) {
@@ -103,7 +104,11 @@ func atOnce(ch gateway.Charge) (int64, error) {
 
 // notesOf returns the notes that the webhook reader uses.
 func notesOf(ch gateway.Charge) map[string]string {
-	return map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)}
+	notes := map[string]string{"payment_attempt_id": ch.Attempt.String(), "order_id": string(ch.Order)}
+	if ch.Token == intent {
+		notes[flowNote] = intent
+	}
+	return notes
 }
 
 // description returns the text that the customer reads about the payment.

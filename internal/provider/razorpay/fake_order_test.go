@@ -80,3 +80,16 @@ func (f *fake) showOrder(r *http.Request, _ request) (int, object) {
 	}
 	return missing()
 }
+
+// createUPI begins a payment in an app. Its status is created until the customer pays.
+func (f *fake) createUPI(_ *http.Request, in request) (int, object) {
+	l := f.link(in.OrderID)
+	switch {
+	case l == nil || !l.order || l.status == "paid":
+		return refuse("The id provided does not exist")
+	case in.Amount == nil || *in.Amount != l.amount || in.Method != "upi" || in.UPI["flow"] != "intent":
+		return refuse("The flow is not enabled for the merchant")
+	}
+	l.tries = append(l.tries, "created")
+	return http.StatusOK, object{"razorpay_payment_id": "pay_Try0", "link": "upi://pay?pa=shop@razorpay&tr=" + l.id + "&am=1999&cu=INR"}
+}

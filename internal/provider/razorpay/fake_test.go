@@ -70,6 +70,7 @@ func newFake(*testing.T) *fake {
 	f.HandleFunc("GET /v1/payment_links/{id}", f.call(f.show))
 	f.HandleFunc("GET /v1/payments/{id}", f.call(f.showPayment))
 	f.HandleFunc("POST /v1/payments/{id}/capture", f.call(f.capture))
+	f.HandleFunc("POST /v1/payments/create/upi", f.call(f.createUPI))
 	f.HandleFunc("POST /v1/orders", f.call(f.createOrder))
 	f.HandleFunc("GET /v1/orders", f.call(f.listOrders))
 	f.HandleFunc("GET /v1/orders/{id}", f.call(f.showOrder))
@@ -98,7 +99,14 @@ type request struct {
 		Capture string         `json:"capture"`
 		Options map[string]any `json:"capture_options"`
 	} `json:"payment"`
-	Options struct {
+	OrderID   string            `json:"order_id"`
+	Email     string            `json:"email"`
+	Contact   string            `json:"contact"`
+	Method    string            `json:"method"`
+	IP        string            `json:"ip"`
+	UserAgent string            `json:"user_agent"`
+	UPI       map[string]string `json:"upi"`
+	Options   struct {
 		Checkout struct {
 			Method map[string]bool `json:"method"`
 		} `json:"checkout"`
@@ -219,6 +227,9 @@ func (l *link) renderTry(i int) object {
 		in = "order_" + l.id
 	}
 	made := object{"id": fmt.Sprintf("pay_Try%d", i), "entity": "payment", "order_id": in, "status": l.tries[i], "created_at": 1591097060 + i}
+	if l.order && l.notes["upi_flow"] != "" {
+		made["notes"] = l.notes
+	}
 	if l.tries[i] == "failed" {
 		made["error_code"], made["error_reason"] = "BAD_REQUEST_ERROR", "insufficient_funds"
 	}

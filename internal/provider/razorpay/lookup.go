@@ -20,6 +20,9 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 		if err := c.api.Get(ctx, paymentPath(id), nil, &found); err != nil {
 			return gateway.Outcome{}, err
 		}
+		if found.Status == statusFailed && found.Notes[flowNote] == intent && isOrder(found.OrderID) {
+			return c.lookupOrder(ctx, found.OrderID, nil) // the notes of a payment may be the browser's, those of an order are ours
+		}
 		o, err := found.outcome()
 		if err != nil || found.Refunded == 0 {
 			return o, err

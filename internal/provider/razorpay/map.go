@@ -80,7 +80,8 @@ type paid struct {
 	ErrorCode   string `json:"error_code"`
 	ErrorReason string `json:"error_reason"`
 	// CreatedAt is in seconds since 1970.
-	CreatedAt int64 `json:"created_at"`
+	CreatedAt int64     `json:"created_at"`
+	Notes     noteTexts `json:"notes"`
 }
 
 func (p paid) failure() *payment.Failure {

@@ -40,11 +40,12 @@ const captureMinutes = 12
 
 // order is Razorpay's view of an order (https://razorpay.com/docs/api/orders/entity/).
 type order struct {
-	ID       string `json:"id"`
-	Entity   string `json:"entity"`
-	Status   string `json:"status"`
-	Receipt  string `json:"receipt"`
-	Attempts int    `json:"attempts"`
+	ID       string    `json:"id"`
+	Entity   string    `json:"entity"`
+	Status   string    `json:"status"`
+	Receipt  string    `json:"receipt"`
+	Attempts int       `json:"attempts"`
+	Notes    noteTexts `json:"notes"`
 }
 
 func isOrder(id string) bool { return strings.HasPrefix(id, "order_") }
@@ -86,7 +87,7 @@ func (c *Client) order(ctx context.Context, ch gateway.Charge) (gateway.Outcome,
 		return gateway.Outcome{}, err
 	}
 	if refused == nil {
-		return c.waits(ch, made, units)
+		return c.waits(ctx, ch, made, units)
 	}
 	if !refused.turnedAway() {
 		if o, err := c.earlier(ctx, ch, units); !isMissing(err) {
@@ -106,13 +107,16 @@ func (c *Client) earlier(ctx context.Context, ch gateway.Charge, units int64) (g
 	if err != nil || now.Event != fsm.EventActionRequired {
 		return now, missing(err)
 	}
-	return c.waits(ch, made, units)
+	return c.waits(ctx, ch, made, units)
 }
 
 // waits returns the outcome of an order that the customer must pay.
-func (c *Client) waits(ch gateway.Charge, made order, units int64) (gateway.Outcome, error) {
+func (c *Client) waits(ctx context.Context, ch gateway.Charge, made order, units int64) (gateway.Outcome, error) {
 	if made.Entity != "order" || !isOrder(made.ID) {
 		return gateway.Outcome{}, errNameless
+	}
+	if ch.Token == intent {
+		return c.open(ctx, ch, made, units)
 	}
 	data := script{
 		Key: c.id, OrderID: made.ID, Amount: units, Currency: string(ch.Money.Currency), Description: description(ch), Notes: notesOf(ch),
@@ -179,7 +183,10 @@ func (c *Client) lookupOrder(ctx context.Context, id string, l *gateway.Permit) 
 	case found.Status == statusPaid:
 		return gateway.Outcome{}, errNameless
 	case counts.Status == statusFailed:
-		return counts.of(found.ID)
+		o, err := counts.of(found.ID)
+		// A link to an app has no page: the customer can't try again, and Razorpay may still authorize the payment late.
+		o.PageOpen = o.PageOpen && found.Notes[flowNote] != intent
+		return o, err
 	}
 	return open, nil
 }

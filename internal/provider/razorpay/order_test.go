@@ -22,6 +22,8 @@ func TestCarries(t *testing.T) {
 	t.Parallel()
 	providertest.Carries(t, suite(), razorpay.Adapter(), func(c *gateway.Charge) {
 		c.Token, c.Money = "redirect", rupees(199900)
+	}, func(c *gateway.Charge) {
+		c.Token, c.Money = "upi_intent", rupees(199900)
 	})
 }
 

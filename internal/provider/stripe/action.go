@@ -10,8 +10,9 @@ import (
 )
 
 // action returns the customer's next action: the bank's page, a voucher or a code, or Stripe.js. Stripe.js handles all
-// other actions with the payment's client secret (https://docs.stripe.com/js/payment_intents/handle_next_action).
-func action(pi *stripe.PaymentIntent) *payment.NextAction {
+// other actions with the payment's client secret (https://docs.stripe.com/js/payment_intents/handle_next_action). It needs
+// the connected account of a direct charge (https://docs.stripe.com/connect/direct-charges).
+func action(pi *stripe.PaymentIntent, connected string) *payment.NextAction {
 	if shown := voucher(pi.NextAction); shown != nil {
 		return shown
 	}
@@ -21,7 +22,11 @@ func action(pi *stripe.PaymentIntent) *payment.NextAction {
 	if pi.NextAction == nil || pi.ClientSecret == "" {
 		return nil
 	}
-	data, err := json.Marshal(map[string]string{"client_secret": pi.ClientSecret, "payment_intent": pi.ID})
+	shown := map[string]string{"client_secret": pi.ClientSecret, "payment_intent": pi.ID}
+	if connected != "" {
+		shown["stripe_account"] = connected
+	}
+	data, err := json.Marshal(shown)
 	if err != nil {
 		return nil
 	}

@@ -17,7 +17,10 @@ func Adapter() kit.Adapter {
 		DisputeReasons: disputeReasons(),
 		Keys: []webhooks.Key{kit.APIKey(), {
 			Name: "account", Optional: true,
-			Doc: "Stripe: the account of api_key (`acct_…`), if its events arrive through the endpoint of a platform; paylatch does not count payments to other connected accounts",
+			Doc: "Stripe: the account that is paid (`acct_…`): the account of api_key, if its events arrive through the endpoint of a platform, or a connected account with `connect`; paylatch does not count payments to other connected accounts",
+		}, {
+			Name: "connect", Optional: true, OneOf: []string{direct}, With: "account",
+			Doc: "Stripe Connect: `direct` if api_key is a platform's and `account` is a connected account: each request has the header `Stripe-Account`, and payments are direct charges",
 		}},
 		// An event of the endpoint's own account names no account.
 		Payees: func(params map[string]string) []string { return []string{params["account"]} },
@@ -39,11 +42,20 @@ func Adapter() kit.Adapter {
 	}
 }
 
-func of(s kit.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.Client) }
+// direct is the value of connect for direct charges.
+const direct = "direct"
+
+func of(s kit.Settings) *Client {
+	c := New(s.BaseURL, s.Params["api_key"], s.Client)
+	if s.Params["connect"] == direct {
+		return c.Connected(s.Params["account"])
+	}
+	return c
+}
 
 // carries returns the table of the members that a charge passes on.
 func carries() []kit.Carried {
-	bill := "with a card's token (`tok_…`); other tokens already contain it"
+	bill := "with a card's token (`tok_…`) and `klarna`; other tokens already contain it"
 	debit := "with a type of a bank debit, or a stored wallet, and a browser"
 	return []kit.Carried{
 		{Member: "payment_method.type", As: "statement_descriptor", When: "decides whether the descriptor is a card's descriptor, and whether a mandate is accepted"},
@@ -61,7 +73,7 @@ func carries() []kit.Carried {
 		{Member: "browser", As: "mandate_data.customer_acceptance.online.user_agent", When: debit},
 		{Member: "customer.billing_address", As: "payment_method_data.billing_details.address.line1", When: bill},
 		{Member: "customer.shipping_address", As: "shipping.address.line1", When: "with a name and a first line"},
-		{Member: "lines", As: "amount_details.line_items[].product_name", When: "up to 200; discounts as their sum, taxes within the prices"},
+		{Member: "lines", As: "amount_details.line_items[].product_name", When: "up to 200; discounts as their sum, taxes within the prices; required with `klarna`"},
 	}
 }
 

@@ -53,7 +53,7 @@ func (c *Client) command(ctx context.Context, id, verb, key string, l gateway.Pe
 	case err != nil:
 		return gateway.Outcome{}, err
 	case refused == nil:
-		return outcome(&moved)
+		return c.outcome(&moved)
 	case missing(refused):
 		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}

@@ -113,6 +113,35 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// Klarna needs no token of Stripe.js: the customer confirms on Klarna's page, and the hold is captured like a card's.
+func TestKlarna(t *testing.T) {
+	t.Parallel()
+	ticket := []gateway.Line{{Description: "Ticket", Quantity: "1", UnitAmount: 1999, Amount: 1999, TaxRate: "0.19", TaxAmount: 319}}
+	form, o := sent(t, func(c *gateway.Charge) {
+		c.Token, c.Lines, c.StatementDescriptor, c.Capture = "klarna", ticket, "SHOP A-1", payment.CaptureManual
+		c.Customer = gateway.Customer{Email: "jane@shop.example", Name: "Jane Doe", Billing: &gateway.Address{Line1: "Street 1", City: "Berlin", PostalCode: "10115", Country: "DE"}}
+	})
+	for name, want := range map[string]string{
+		"payment_method_data[type]": "klarna", "payment_method_data[billing_details][email]": "jane@shop.example", "payment_method": "", "confirmation_token": "",
+		"payment_method_data[billing_details][address][country]": "DE", "automatic_payment_methods[allow_redirects]": "always", "capture_method": "manual",
+		"statement_descriptor": "SHOP A-1", "statement_descriptor_suffix": "", "amount_details[line_items][0][unit_cost]": "1999", "payment_method_data[card][token]": "",
+	} {
+		require.Equal(t, want, form.Get(name), name)
+	}
+	require.Equal(t, fsm.EventActionRequired, o.Event)
+	require.Equal(t, payment.ActionRedirect, o.NextAction.Type)
+
+	f, c := client(t)
+	ch := charge("klarna")
+	ch.Lines = ticket
+	require.Equal(t, gateway.TokenSingleUse, c.TokenKind(ch.Token))
+	waits := charged(t, c, ch)
+	f.acted(waits.ProviderPaymentID)
+	paid, err := c.Lookup(t.Context(), waits.ProviderPaymentID)
+	require.NoError(t, err)
+	require.Equal(t, fsm.EventSucceeded, paid.Event)
+}
+
 func TestProviderDataIsAForm(t *testing.T) {
 	t.Parallel()
 	form, _ := sent(t, func(c *gateway.Charge) {
@@ -153,7 +182,11 @@ func TestAccepts(t *testing.T) {
 		"another way to capture":         {data("payment_method_options", `{"card":{"capture_method":"manual"}}`), "provider_data.payment_method_options"},
 		"several captures":               {data("payment_method_options", `{"card":{"request_multicapture":"if_available"}}`), "provider_data.payment_method_options"},
 		"another customer's Link wallet": {data("payment_method_options", `{"link":{"persistent_token":"x"}}`), "provider_data.payment_method_options"},
-		"what is no JSON":                {data("transfer_data", `{`), "provider_data.transfer_data"},
+		"klarna without lines":           {func(c *gateway.Charge) { c.Token = "klarna" }, "lines"},
+		"klarna without a page": {func(c *gateway.Charge) {
+			c.Token, c.ReturnURL, c.Lines = "klarna", "", []gateway.Line{{Description: "Ticket", Quantity: "1", UnitAmount: 1999, Amount: 1999}}
+		}, "return_url"},
+		"what is no JSON": {data("transfer_data", `{`), "provider_data.transfer_data"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,6 +19,8 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	n.If(err != nil, "amount", "is not accepted by Stripe in this currency: the last of three decimals must be 0, and a currency that has no decimals at Stripe takes whole units only")
 	n.If(ch.Save && !strings.HasPrefix(ch.Customer.Reference, customerPrefix), "customer.reference",
 		"must be the id of one of Stripe's customers (cus_…) with save_payment_method")
+	n.If(ch.Token == klarna && ch.ReturnURL == "", "return_url", "is required by Stripe for klarna: the customer confirms the payment on Klarna's page")
+	n.If(ch.Token == klarna && len(lineItems(ch)) == 0, "lines", "are required for klarna: Klarna decides by them, and shows them to the customer")
 	n.If(strings.ContainsAny(ch.StatementDescriptor, `<>\'"*`), "statement_descriptor", `must not have any of < > \ ' " * at Stripe`)
 	return n.Err()
 }
@@ -40,7 +42,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	case err != nil:
 		return gateway.Outcome{}, err
 	case refused == nil:
-		o, err := outcome(&made)
+		o, err := c.outcome(&made)
 		return c.withSaved(ctx, o, err)
 	case refused.PaymentIntent == nil:
 		return gateway.Outcome{Event: fsm.EventFailed, Refused: refused.Type != stripe.ErrorTypeCard, Failure: failureOf(refused)}, nil
@@ -49,7 +51,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	if waits.LastPaymentError == nil {
 		waits.LastPaymentError = refused
 	}
-	return outcome(waits)
+	return c.outcome(waits)
 }
 
 func chargeParams(ch gateway.Charge) (*stripe.PaymentIntentCreateParams, error) {
@@ -81,12 +83,27 @@ func chargeParams(ch gateway.Charge) (*stripe.PaymentIntentCreateParams, error) 
 	return p, nil
 }
 
-// pay sets the payment method: a confirmation token, a card token of the Tokens API, or a payment method's id.
+// klarna is the token of a payment at Klarna. It needs no script: the customer chooses on Klarna's page
+// (https://docs.stripe.com/payments/klarna/accept-a-payment).
+const klarna = "klarna"
+
+// methodType returns the type of the charge's method, or "" if it is not known.
+func methodType(d gateway.Details) string {
+	if d.Token == klarna {
+		return klarna
+	}
+	return d.MethodType
+}
+
+// pay sets the payment method: a confirmation token, a card token of the Tokens API, Klarna, or a payment method's id.
 func pay(p *stripe.PaymentIntentCreateParams, d gateway.Details) {
 	token := d.Token
 	switch kind, _, _ := strings.Cut(token, "_"); kind {
 	case "ctoken":
 		p.ConfirmationToken = &token
+	case klarna:
+		p.AddExtra("payment_method_data[type]", klarna)
+		bill(p, d.Customer)
 	case "tok":
 		p.AddExtra("payment_method_data[type]", "card")
 		p.AddExtra("payment_method_data[card][token]", token)

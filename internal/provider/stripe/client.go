@@ -29,12 +29,22 @@ type Client struct {
 	kit.TakesAtOnce
 
 	base, key string
+	// connected is the account that the requests are made for; empty for the key's own account.
+	connected string
 	http      *http.Client
 }
 
 // New returns the client of the account that owns the secret key. The base replaces Stripe's own address.
 func New(base, key string, client *http.Client) *Client {
 	return &Client{base: strings.TrimRight(cmp.Or(base, stripe.APIURL), "/"), key: key, http: client}
+}
+
+// Connected returns the client of an account that is connected to the key's account, the platform. Its payments are direct charges:
+// they, their refunds, their disputes and their money are the connected account's (https://docs.stripe.com/connect/direct-charges).
+func (c *Client) Connected(account string) *Client {
+	of := *c
+	of.connected = account
+	return &of
 }
 
 const (
@@ -94,9 +104,11 @@ func (c *Client) read(ctx context.Context, path string, l *gateway.Permit, param
 var errForbidden = errors.New("the key may not read this")
 
 func (c *Client) request(method, path string) kit.Request {
-	return kit.Request{Method: method, URL: c.base + path, Header: http.Header{
-		"Authorization": {"Bearer " + c.key}, "Stripe-Version": {stripe.APIVersion},
-	}}
+	h := http.Header{"Authorization": {"Bearer " + c.key}, "Stripe-Version": {stripe.APIVersion}}
+	if c.connected != "" { // "per-request", also of reads (https://docs.stripe.com/api/connected-accounts)
+		h.Set("Stripe-Account", c.connected)
+	}
+	return kit.Request{Method: method, URL: c.base + path, Header: h}
 }
 
 // do sends a request. It returns a definitive error of Stripe as a refusal.

@@ -21,7 +21,7 @@ func (c *Client) Complete(ctx context.Context, cp gateway.Completion) (gateway.O
 		return gateway.Outcome{}, err
 	}
 	if found.Status != stripe.PaymentIntentStatusRequiresConfirmation {
-		o, err := outcome(found)
+		o, err := c.outcome(found)
 		return c.withSaved(ctx, o, err)
 	}
 	o, err := c.command(ctx, cp.ProviderPaymentID, "confirm", cp.IdempotencyKey, cp.Permit, &stripe.PaymentIntentConfirmParams{})

@@ -14,8 +14,8 @@ import (
 )
 
 // providerData returns the members of Stripe's request that provider_data may contain. metadata is not allowed, because
-// its marks identify the payment. The Stripe-Account header is not allowed either: a lookup has only the payment's id
-// and would search the platform's own account.
+// its marks identify the payment. The header Stripe-Account is a matter of the configuration: a lookup has only the
+// payment's id, and must search the same account.
 func providerData() []string {
 	return []string{
 		"application_fee_amount", "on_behalf_of", "payment_method_options", "payment_method_types", "radar_options", "transfer_data",

@@ -19,7 +19,7 @@ func carry(p *stripe.PaymentIntentCreateParams, ch gateway.Charge) {
 	if a := d.Customer.Shipping; a != nil && d.Customer.Name != "" && a.Line1 != "" {
 		p.Shipping = &stripe.ShippingDetailsParams{Address: address(a), Name: &d.Customer.Name, Phone: text(d.Customer.Phone)}
 	}
-	if d.MethodType == "" || d.MethodType == "card" {
+	if kind := methodType(d); kind == "" || kind == "card" {
 		p.StatementDescriptorSuffix = text(d.StatementDescriptor)
 	} else {
 		p.StatementDescriptor = text(d.StatementDescriptor)
@@ -48,7 +48,8 @@ var debits = []string{"acss_debit", "au_becs_debit", "bacs_debit", "nz_bank_acco
 // mandate returns the customer's acceptance of a debit, or of later charges of a wallet. Cards need no acceptance
 // (https://docs.stripe.com/api/payment_intents/create#create_payment_intent-mandate_data).
 func mandate(d gateway.Details) *stripe.PaymentIntentCreateMandateDataParams {
-	wanted := slices.Contains(debits, d.MethodType) || d.Save && d.MethodType != "" && d.MethodType != "card"
+	kind := methodType(d)
+	wanted := slices.Contains(debits, kind) || d.Save && kind != "" && kind != "card"
 	if !wanted || d.Unattended || d.Customer.IP == "" || d.Browser == nil || d.Browser.UserAgent == "" {
 		return nil
 	}

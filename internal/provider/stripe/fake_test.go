@@ -26,6 +26,8 @@ type fake struct {
 	serial   int
 	// restricted: the key may not read charges. noDisputes: the key may not read disputes.
 	restricted, noDisputes bool
+	// connected is the account that has the objects; empty for the key's own account.
+	connected string
 }
 
 type object map[string]any
@@ -92,7 +94,7 @@ type operation func(id string, in url.Values) (int, object)
 // stored.
 func (f *fake) command(run operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !authentic(w, r) {
+		if !f.authentic(w, r) {
 			return
 		}
 		raw, _ := io.ReadAll(r.Body)
@@ -127,7 +129,7 @@ func (f *fake) command(run operation) http.HandlerFunc {
 
 func (f *fake) question(run operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !authentic(w, r) {
+		if !f.authentic(w, r) {
 			return
 		}
 		f.mu.Lock()
@@ -137,12 +139,22 @@ func (f *fake) question(run operation) http.HandlerFunc {
 	}
 }
 
-func authentic(w http.ResponseWriter, r *http.Request) bool {
-	if r.Header.Get("Authorization") != "Bearer "+secret {
+// authentic checks the key and the account. An account has no object of another account, and a platform has no access to an account that
+// is not connected to it (https://docs.stripe.com/error-codes#account-invalid).
+func (f *fake) authentic(w http.ResponseWriter, r *http.Request) bool {
+	of := r.Header.Get("Stripe-Account")
+	switch {
+	case r.Header.Get("Authorization") != "Bearer "+secret:
 		write(w, http.StatusUnauthorized, stripeError("invalid_request_error", "", ""))
-		return false
+	case of == "" && f.connected != "":
+		status, said := missing()
+		write(w, status, said)
+	case of != f.connected:
+		write(w, http.StatusForbidden, stripeError("invalid_request_error", "account_invalid", ""))
+	default:
+		return true
 	}
-	return true
+	return false
 }
 
 func write(w http.ResponseWriter, status int, said object) {
@@ -178,6 +190,9 @@ func (f *fake) id(prefix string) string {
 func (f *fake) create(_ string, in url.Values) (int, object) {
 	amount, err := strconv.ParseInt(in.Get("amount"), 10, 64)
 	method := in.Get("payment_method") + in.Get("payment_method_data[card][token]") + in.Get("confirmation_token")
+	if kind := in.Get("payment_method_data[type]"); kind != "" && kind != "card" {
+		method = kind
+	}
 	pi := &intent{
 		id: f.id("pi"), amount: amount, currency: in.Get("currency"), manual: in.Get("capture_method") == "manual",
 		returnURL: in.Get("return_url"), metadata: metadata(in), charge: f.id("ch"),
@@ -202,7 +217,7 @@ func (f *fake) create(_ string, in url.Values) (int, object) {
 		return f.decline(pi, "card_declined", "generic_decline")
 	case "pm_card_visa_chargeDeclinedInsufficientFunds":
 		return f.decline(pi, "card_declined", "insufficient_funds")
-	case "pm_card_authenticationRequired":
+	case "pm_card_authenticationRequired", "klarna":
 		pi.status = "requires_action"
 	case "pm_card_challenge": // Stripe.js shows this challenge
 		pi.status, pi.action = "requires_action", object{"type": "use_stripe_sdk", "use_stripe_sdk": object{"type": "stripe_3ds2_fingerprint"}}

@@ -45,6 +45,15 @@ func lines(ch gateway.Charge) *stripe.PaymentIntentCreateAmountDetailsParams {
 	return all
 }
 
+// lineItems returns the line items of a charge; none if Stripe can't accept all of them.
+func lineItems(ch gateway.Charge) []*stripe.PaymentIntentCreateAmountDetailsLineItemParams {
+	all := lines(ch)
+	if all == nil {
+		return nil
+	}
+	return all.LineItems
+}
+
 // lineItem maps a line with a whole quantity. A line with another quantity becomes one piece.
 func lineItem(l gateway.Line, currency payment.Currency) (*stripe.PaymentIntentCreateAmountDetailsLineItemParams, error) {
 	quantity, err := strconv.ParseInt(l.Quantity, 10, 64)

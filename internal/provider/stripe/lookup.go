@@ -22,7 +22,7 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	o, err := outcome(found)
+	o, err := c.outcome(found)
 	if err == nil {
 		err = c.withMoved(ctx, &o, found)
 	}
@@ -49,7 +49,7 @@ func (c *Client) standing(ctx context.Context, id string) (gateway.Outcome, erro
 	if err := c.get(ctx, intentPath(id), &stripe.PaymentIntentRetrieveParams{}, &found); err != nil {
 		return gateway.Outcome{}, err
 	}
-	o, err := outcome(&found)
+	o, err := c.outcome(&found)
 	return c.withSaved(ctx, o, err)
 }
 

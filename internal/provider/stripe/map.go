@@ -15,7 +15,7 @@ import (
 // outcome maps a payment intent by its status
 // (https://docs.stripe.com/payments/paymentintents/lifecycle). An unrecognized status
 // is processing.
-func outcome(pi *stripe.PaymentIntent) (gateway.Outcome, error) {
+func (c *Client) outcome(pi *stripe.PaymentIntent) (gateway.Outcome, error) {
 	if pi.Object != "payment_intent" || pi.ID == "" {
 		return gateway.Outcome{}, errNameless
 	}
@@ -26,7 +26,7 @@ func outcome(pi *stripe.PaymentIntent) (gateway.Outcome, error) {
 	var err error
 	switch pi.Status {
 	case stripe.PaymentIntentStatusRequiresAction:
-		o.Event, o.NextAction = fsm.EventActionRequired, action(pi)
+		o.Event, o.NextAction = fsm.EventActionRequired, action(pi, c.connected)
 	case stripe.PaymentIntentStatusRequiresCapture:
 		if pi.AmountReceived > 0 {
 			return captured(o, pi)

@@ -78,6 +78,7 @@ func TestRequestsFitStripesDescription(t *testing.T) {
 			func(c *gateway.Charge) { c.Money = payment.Money{Minor: 500, Currency: "JPY"} },
 			carrying,
 			func(c *gateway.Charge) { carrying(c); c.MethodType = "klarna" },
+			func(c *gateway.Charge) { carrying(c); c.Token, c.Save, c.ProviderData = "klarna", false, nil },
 			func(c *gateway.Charge) {
 				c.Token, c.Stored, c.Unattended, c.Customer.Reference = "pm_1", true, true, "cus_1"
 			},

@@ -75,6 +75,12 @@ func act(t *testing.T, h http.Handler, id string) json.RawMessage {
 // serve returns a client of this server, and the server's requests.
 func serve(t *testing.T, h http.Handler) (*stripe.Client, <-chan request) {
 	t.Helper()
+	s, seen := listen(t, h)
+	return stripe.New(s.URL+"/", secret, s.Client()), seen
+}
+
+func listen(t *testing.T, h http.Handler) (*httptest.Server, chan request) {
+	t.Helper()
 	h = providertest.Recorded(t, h)
 	seen := make(chan request, 100)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -84,7 +90,7 @@ func serve(t *testing.T, h http.Handler) (*stripe.Client, <-chan request) {
 		h.ServeHTTP(w, r)
 	}))
 	t.Cleanup(s.Close)
-	return stripe.New(s.URL+"/", secret, s.Client()), seen
+	return s, seen
 }
 
 type request struct {

@@ -17,7 +17,7 @@ import (
 // (https://docs.stripe.com/api/payment_intents/create#create_payment_intent-customer).
 func (c *Client) TokenKind(token string) gateway.TokenKind {
 	switch kind, _, _ := strings.Cut(token, "_"); kind {
-	case "ctoken", "tok":
+	case "ctoken", "tok", klarna:
 		return gateway.TokenSingleUse
 	case "cus", "card", "ba", "src":
 		return gateway.TokenStored

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
@@ -13,7 +14,9 @@ const (
 )
 
 // allowed returns the members of the bank's own request that provider_data may contain.
-func allowed() []string { return []string{"Description", "Descriptor", "OperationInitiatorType"} }
+func allowed() []string {
+	return []string{"Description", "Descriptor", "OperationInitiatorType", dueDate}
+}
 
 // Accepts implements gateway.Provider.
 func (c *Client) Accepts(ch gateway.Charge) error {
@@ -24,6 +27,11 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	if _, given := ch.ProviderData["OperationInitiatorType"]; given {
 		by := named(ch.Details)
 		n.If(!ch.Unattended || by != byMerchant && by != byInstalments, "provider_data.OperationInitiatorType", "must be R or I, with initiator merchant")
+	}
+	n.If(ch.Token == sbp && ch.Capture == payment.CaptureManual, "capture", "must be automatic with "+sbp+": the bank holds no money of the SBP")
+	n.If(ch.Token == sberPay && device(ch.Browser) == "", "browser.user_agent", "is required with "+sberPay)
+	if due, given := ch.ProviderData[dueDate]; given {
+		n.If(expiry(due).IsZero(), "provider_data."+dueDate, "must be a time with its zone, such as 2026-03-01T12:28:00+03:00")
 	}
 	if gateway.HasReceipt(ch.Lines) {
 		c.acceptsReceipt(&n, ch)

@@ -52,6 +52,7 @@ func carried() []kit.Carried {
 		{Member: "customer.reference", As: "CustomerKey", When: "to save a card, which requires it"},
 		{Member: "customer.email", As: "DATA.Email", When: "and in a receipt, which needs the email or the telephone number"},
 		{Member: "customer.phone", As: "DATA.Phone", When: "and in a receipt"},
+		{Member: "browser", As: "DATA.Device", When: "with " + tPay + " and " + sberPay + ", which requires it: Mobile or Desktop by the user agent"},
 		{Member: "customer.ip", As: "IP", When: "with a saved card"},
 		{Member: "customer.locale", As: "Language", When: "Russian or English"},
 		{Member: "lines", As: "Receipt.Items", When: receipts},

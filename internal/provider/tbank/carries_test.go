@@ -29,6 +29,7 @@ func TestCarries(t *testing.T) {
 	providertest.Carries(t, s, tbank.Adapter(),
 		func(c *gateway.Charge) { c.Token, c.Save, c.Customer.Locale = "redirect", true, "en-GB" },
 		func(c *gateway.Charge) { c.Token, c.Stored, c.Unattended = good, true, true },
+		func(c *gateway.Charge) { c.Token = "tpay" },
 	)
 }
 
@@ -206,6 +207,12 @@ func TestAccepts(t *testing.T) {
 				c.ProviderData = map[string]json.RawMessage{"OperationInitiatorType": json.RawMessage(`"R"`)}
 			}, []string{"provider_data.OperationInitiatorType"},
 		},
+		"the SBP holds nothing":          {func(c *gateway.Charge) { c.Token, c.Capture = "sbp", payment.CaptureManual }, []string{"capture"}},
+		"T-Pay and SberPay hold":         {func(c *gateway.Charge) { c.Token, c.Capture = "tpay", payment.CaptureManual }, nil},
+		"SberPay without the device":     {func(c *gateway.Charge) { c.Token = "sberpay" }, []string{"browser.user_agent"}},
+		"SberPay":                        {func(c *gateway.Charge) { c.Token, c.Browser = "sberpay", &gateway.Browser{UserAgent: "Mozilla/5.0"} }, nil},
+		"a QR code of half an hour":      {func(c *gateway.Charge) { c.Token, c.ProviderData = "sbp", due(`"2026-03-01T12:28:00+03:00"`) }, nil},
+		"a QR code until some other day": {func(c *gateway.Charge) { c.Token, c.ProviderData = "sbp", due(`"tomorrow"`) }, []string{"provider_data.RedirectDueDate"}},
 		"ours": {
 			func(c *gateway.Charge) {
 				c.ProviderData = map[string]json.RawMessage{"Amount": nil, "CustomerKey": nil, "DATA": nil, "OrderId": nil, "Shops": nil}

@@ -12,11 +12,13 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// page is the token of a payment with any method on the bank's page. Any other token is the RebillId of a saved card.
+// page is the token of a payment with any method on the bank's page. A token of apps is a payment in a bank's app. Any
+// other token is the RebillId of a saved card.
 const page = "redirect"
 
-// Charge implements gateway.Provider. It begins the payment, and then charges the saved card if the token is a saved
-// card (https://www.tbank.ru/kassa/dev/payments/#tag/Rekurrentnyj-platezh).
+// Charge implements gateway.Provider. It begins the payment. It then requests the link if the token is a bank's app, or
+// charges the saved card if the token is a saved card
+// (https://www.tbank.ru/kassa/dev/payments/#tag/Rekurrentnyj-platezh).
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
@@ -34,7 +36,9 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	case ch.Token == page && begun.PaymentURL == "":
 		return gateway.Outcome{}, errNameless
 	case ch.Token == page:
-		return c.waits(begun)
+		return c.waits(begun, payment.Redirect(begun.PaymentURL))
+	case apps[ch.Token]:
+		return c.link(ctx, begun, ch)
 	}
 	return c.rebill(ctx, string(begun.PaymentID), ch)
 }
@@ -44,8 +48,10 @@ func (c *Client) beginning(ch gateway.Charge) request {
 		OrderID: ch.Attempt.String(), Amount: ch.Money.Minor, PayType: "O", SuccessURL: ch.ReturnURL, FailURL: ch.ReturnURL,
 		Language: language(ch.Customer.Locale), Receipt: c.receiptOf(gateway.ReceiptOf(ch.Details)),
 		Description: ch.ProviderData["Description"], Descriptor: ch.ProviderData["Descriptor"],
-		Data: &additional{Email: ch.Customer.Email, Phone: ch.Customer.Phone, Initiator: initiator(ch.Details)},
+		RedirectDueDate: ch.ProviderData[dueDate],
+		Data:            &additional{Email: ch.Customer.Email, Phone: ch.Customer.Phone, Initiator: initiator(ch.Details)},
 	}
+	r.Data.inApp(ch.Details)
 	if ch.Capture == payment.CaptureManual {
 		r.PayType = "T"
 	}
@@ -70,7 +76,7 @@ func initiator(d gateway.Details) string {
 	switch {
 	case saves(d):
 		return saving
-	case d.Token == page:
+	case d.Token == page, apps[d.Token]:
 		return byCustomer
 	case !d.Unattended:
 		return byCustomerSaved
@@ -96,11 +102,11 @@ func language(tag string) string {
 	return ""
 }
 
-// waits returns the outcome of a payment on the bank's page.
-func (c *Client) waits(begun answer) (gateway.Outcome, error) {
+// waits returns the outcome of a payment that waits for its customer.
+func (c *Client) waits(begun answer, next *payment.NextAction) (gateway.Outcome, error) {
 	o, err := c.outcome(begun)
 	if o.Event == fsm.EventActionRequired || o.Event == fsm.EventProcessing {
-		o.Event, o.NextAction = fsm.EventActionRequired, payment.Redirect(begun.PaymentURL)
+		o.Event, o.NextAction = fsm.EventActionRequired, next
 	}
 	return o, err
 }

@@ -1,5 +1,6 @@
 // Package tbank calls T-Bank's acquiring API, formerly Tinkoff. See https://www.tbank.ru/kassa/dev/payments/. Init
-// begins a payment. The customer then pays it on the bank's page, or Charge pays it with a saved card.
+// begins a payment. The customer then pays it on the bank's page or by a link to an app of a bank, or Charge pays it
+// with a saved card.
 //
 // Only the refund of a card is idempotent. So no other command is sent twice, and a call without an answer is looked up
 // by our reference. No payment has a second step, because the bank's page performs 3-D Secure.
@@ -85,6 +86,8 @@ type request struct {
 	// page.
 	Description json.RawMessage `json:"Description,omitempty"`
 	Descriptor  json.RawMessage `json:"Descriptor,omitempty"`
+	// RedirectDueDate (provider_data) is when the bank's page, or the QR code of the SBP, expires.
+	RedirectDueDate json.RawMessage `json:"RedirectDueDate,omitempty"`
 	// Objects are not signed.
 	Data    *additional `json:"DATA,omitempty"`
 	Receipt *receipt    `json:"Receipt,omitempty"`
@@ -95,6 +98,10 @@ type additional struct {
 	Email     string `json:"Email,omitempty"`
 	Phone     string `json:"Phone,omitempty"`
 	Initiator string `json:"OperationInitiatorType"`
+	// TinkoffPayWeb and SberPayWeb are "true" if the shop has its own button for T-Pay or SberPay.
+	TinkoffPayWeb string `json:"TinkoffPayWeb,omitempty"`
+	SberPayWeb    string `json:"SberPayWeb,omitempty"`
+	Device        string `json:"Device,omitempty"`
 }
 
 // answer has the response fields of all methods.
@@ -153,6 +160,10 @@ func (c *Client) post(ctx context.Context, method string, r request, as kit.Requ
 	if err != nil {
 		return answer{}, err
 	}
+	return read(got)
+}
+
+func read(got kit.Answer) (answer, error) {
 	var a answer
 	if err := got.Read(&a); err != nil {
 		return answer{}, err
@@ -166,6 +177,10 @@ func (c *Client) post(ctx context.Context, method string, r request, as kit.Requ
 // answered signs a request and returns a response with status 200.
 func (c *Client) answered(ctx context.Context, method string, r request, as kit.Request) (kit.Answer, error) {
 	r.TerminalKey = c.terminal
+	return c.signed(ctx, method, r, as)
+}
+
+func (c *Client) signed(ctx context.Context, method string, r any, as kit.Request) (kit.Answer, error) {
 	raw, err := kit.JSON(r)
 	if err != nil {
 		return kit.Answer{}, err
@@ -177,8 +192,12 @@ func (c *Client) answered(ctx context.Context, method string, r request, as kit.
 	if as.Body, err = kit.JSON(json.RawMessage(signed.Body)); err != nil {
 		return kit.Answer{}, err
 	}
-	as.Method, as.URL = http.MethodPost, c.base+"/v2/"+method
 	as.Header = http.Header{"Content-Type": {"application/json"}}
+	return c.do(ctx, http.MethodPost, method, as)
+}
+
+func (c *Client) do(ctx context.Context, verb, method string, as kit.Request) (kit.Answer, error) {
+	as.Method, as.URL = verb, c.base+"/v2/"+method
 	got, err := kit.Do(ctx, c.http, as)
 	if err == nil && got.Status != http.StatusOK {
 		err = fmt.Errorf("not an answer of T-Bank's: %d", got.Status)

@@ -25,6 +25,8 @@ type fake struct {
 	serial   int
 	// before runs before each operation, to simulate concurrent changes.
 	before func(method string, f *fake)
+	// noApps is set on a terminal without the SBP, T-Pay and SberPay.
+	noApps bool
 }
 
 type object map[string]any
@@ -50,10 +52,13 @@ func serving(before func(string, *fake)) *fake {
 	f := &fake{ServeMux: http.NewServeMux(), payments: map[string]*paid{}, before: before}
 	for method, run := range map[string]func(in map[string]string) object{
 		"Init": f.begin, "Charge": f.charge, "GetState": f.state, "CheckOrder": f.check, "Confirm": f.confirm, "Cancel": f.cancel,
+		"GetQr": f.qr,
 	} {
 		f.HandleFunc("POST /v2/"+method, f.signed(method, run))
 	}
 	f.HandleFunc("POST /v2/GetCardList", f.cards)
+	f.HandleFunc("GET /v2/TinkoffPay/transactions/{id}/versions/2.0/link", f.link("https://o.tbank.ru/tpay/", "https://securepay.tinkoff.ru/tpay/qr/"))
+	f.HandleFunc("GET /v2/SberPay/transactions/{id}/link", f.link("https://sberpay.ru/app/", ""))
 	return f
 }
 
@@ -259,7 +264,9 @@ func (p *paid) pay() {
 
 func (f *fake) state(in map[string]string) object {
 	if p := f.payments[in["PaymentId"]]; p != nil {
-		return p.render()
+		o := p.render()
+		o["Params"] = []object{{"Key": "Route", "Value": "ACQ"}, {"Key": "Source", "Value": "cards"}}
+		return o
 	}
 	return failure("255", nil)
 }

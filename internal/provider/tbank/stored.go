@@ -10,9 +10,9 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TokenKind implements gateway.Provider. Every token except page is the RebillId of a saved card.
+// TokenKind implements gateway.Provider. Every token except page and apps is the RebillId of a saved card.
 func (c *Client) TokenKind(token string) gateway.TokenKind {
-	if token == page {
+	if token == page || apps[token] {
 		return gateway.TokenSingleUse
 	}
 	return gateway.TokenStored
@@ -24,9 +24,9 @@ type card struct {
 	Status   string `json:"Status"`
 }
 
-// Unseen implements gateway.Provider. Only the answer contains the address of the bank's page.
+// Unseen implements gateway.Provider. Only the answer contains the address of the bank's page, or the link.
 func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
-	return 0, d.Token == page
+	return 0, d.Token == page || apps[d.Token]
 }
 
 // CheckOwner implements gateway.Provider (https://www.tbank.ru/kassa/dev/payments/#tag/Metody-raboty-s-kartami). The

@@ -30,6 +30,8 @@ func TestAccountMistakes(t *testing.T) {
 		"useless":             {"- {name: a, kind: stripe}", config.ValidationErrors{"accounts[0]: can neither receive webhooks nor charge: the kind stripe needs webhook_secrets to receive webhooks, api_key to charge"}},
 		"half":                {"- {name: a, kind: adyen, api_key: k}", config.ValidationErrors{"accounts[0].merchant_account: is required with api_key"}},
 		"half, three":         {"- {name: a, kind: gopay, client_id: c}", config.ValidationErrors{"accounts[0].client_secret: is required with client_id", "accounts[0].goid: is required with client_id"}},
+		"connect alone":       {"- {name: a, kind: stripe, api_key: k, connect: direct}", config.ValidationErrors{"accounts[0].account: is required with connect"}},
+		"connect":             {"- {name: a, kind: stripe, api_key: k, account: acct_1, connect: destination}", config.ValidationErrors{"accounts[0].connect: must be one of direct"}},
 		"shared":              {"- {name: a, kind: cloudpayments, public_id: p}", config.ValidationErrors{"accounts[0].webhook_secrets: is required with public_id"}},
 		"address":             {"- {name: a, kind: square, webhook_secrets: [s]}", config.ValidationErrors{"accounts[0].public_url: is required with webhook_secrets"}},
 		"of another":          {"- {name: a, kind: stripe, api_key: k, shop_id: s}", config.ValidationErrors{"accounts[0].shop_id: is not a key of the kind stripe; remove it"}},

@@ -136,11 +136,7 @@ func (r *report) account(key string, a Account) {
 	}
 	r.oneOf(key+".enabled", a.Enabled, enabledPays, enabledWebhooks, enabledAll)
 	r.foreign(key, a)
-	for _, own := range k.Keys {
-		if value := string(a.Fields[own.Name]); value != "" && own.OneOf != nil {
-			r.oneOf(key+"."+own.Name, value, own.OneOf...)
-		}
-	}
+	r.ownKeys(key, a, k)
 	r.positive(key+".expiry.awaiting_customer", a.Expiry.AwaitingCustomer)
 	r.positive(key+".expiry.authorized", a.Expiry.Authorized)
 	r.positive(key+".expiry.slow", a.Expiry.Slow)
@@ -162,6 +158,22 @@ func (r *report) account(key string, a Account) {
 	}
 	r.complete(key, a, k)
 	r.verifier(key, a)
+}
+
+// ownKeys checks the keys that only some kinds have.
+func (r *report) ownKeys(key string, a Account, k provider.Kind) {
+	for _, own := range k.Keys {
+		value := string(a.Fields[own.Name])
+		if value == "" {
+			continue
+		}
+		if own.OneOf != nil {
+			r.oneOf(key+"."+own.Name, value, own.OneOf...)
+		}
+		if own.With != "" && a.Fields[own.With] == "" {
+			r.add(key+"."+own.With, "is required with %s", own.Name)
+		}
+	}
 }
 
 const (
