@@ -46,7 +46,7 @@ prove: postgres ## attack the program for MINUTES=10 while customers pay, and ch
 	@go test -count=1 -timeout 0 -v ./internal/dev/e2e -run '^Test$(if $(PLANTED),Planted,Prove)$$' -args -prove-minutes $(MINUTES) -prove-seed $(SEED) -prove-planted "$(PLANTED)" $(ARGS)
 
 prove-long: ## prove for HOURS=8
-	@$(MAKE) --no-print-directory prove MINUTES=$$((60 * $(HOURS)))
+	@$(MAKE) --no-print-directory prove MINUTES=$$(awk "BEGIN { print 60 * $(HOURS) }")
 
 profile: postgres ## cmd/paylatch/default.pgo: a CPU profile under load, by which the compiler optimizes the program
 	@go run ./bench -pgo cmd/paylatch/default.pgo

@@ -103,7 +103,7 @@ func (c *Client) page(ctx context.Context, after string, f Feed) (*api.Events, e
 	return read[api.Events]("read events", r.HTTPResponse, r.Body)
 }
 
-// params are the parameters of a page's request.
+// params returns the parameters of a page's request.
 func (f Feed) params(after string) *api.ReadEventsParams {
 	p := &api.ReadEventsParams{}
 	if after != "" {

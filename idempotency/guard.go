@@ -96,8 +96,8 @@ func outcome(done Execution, made Response) guarded {
 	return guarded{made, Created}
 }
 
-// Command does work that no transaction of the store holds, such as a call. It must bear to be
-// run again after a death half-way: with takenOver an earlier runner may have done some of it.
+// Command does work that no transaction of the store holds, such as a call. It must be safe to run
+// again after a crash in the middle: with takenOver an earlier runner may have done some of it.
 // Its context ends when another runner takes the command over.
 type Command func(ctx context.Context, takenOver bool) (Response, error)
 

@@ -11,7 +11,7 @@ import (
 
 // ErrAge is returned for an age that would remove the markers of messages that are just being
 // delivered.
-var ErrAge = errors.New("inbox: markers must be kept longer than nothing")
+var ErrAge = errors.New("inbox: the age must be longer than 0")
 
 // DB is the part of a database handle that [Purge] uses: a *pgxpool.Pool, a *pgx.Conn or a pgx.Tx.
 type DB interface {

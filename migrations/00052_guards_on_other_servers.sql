@@ -18,9 +18,11 @@ BEGIN
     NEW.xid := pg_current_xact_id();
     RETURN NEW;
 END $$;
+-- +goose StatementEnd
 
 CREATE TRIGGER lifted_guards_stamp BEFORE INSERT ON lifted_guards FOR EACH ROW EXECUTE FUNCTION lifted_guards_stamp();
 
+-- +goose StatementBegin
 CREATE OR REPLACE FUNCTION orders_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE live boolean := true; lifted boolean := false;
 BEGIN
@@ -43,7 +45,9 @@ BEGIN
     RAISE EXCEPTION 'what order % is for changes only by an amendment, before it is paid', OLD.order_id
         USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'orders_terms_fixed';
 END $$;
+-- +goose StatementEnd
 
+-- +goose StatementBegin
 CREATE OR REPLACE FUNCTION payment_attempts_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE lifted boolean := false;
 BEGIN
@@ -67,7 +71,9 @@ BEGIN
     RAISE EXCEPTION 'what attempt % is for never changes', OLD.attempt_id
         USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'attempts_terms_fixed';
 END $$;
+-- +goose StatementEnd
 
+-- +goose StatementBegin
 CREATE OR REPLACE FUNCTION refunds_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE lifted boolean := false;
 BEGIN
@@ -91,7 +97,9 @@ BEGIN
     RAISE EXCEPTION 'what refund % is for never changes', OLD.refund_id
         USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'refunds_terms_fixed';
 END $$;
+-- +goose StatementEnd
 
+-- +goose StatementBegin
 -- An event keeps its place, its id and its subject; its content loses the customer's name.
 CREATE OR REPLACE FUNCTION outbox_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE name text := regexp_replace(TG_TABLE_NAME, '_[0-9]{6,}$', ''); lifted boolean := false;
@@ -107,7 +115,9 @@ BEGIN
     RAISE EXCEPTION 'what % says never changes', name
         USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'outbox_never_changes';
 END $$;
+-- +goose StatementEnd
 
+-- +goose StatementBegin
 -- Two exceptions, for functions of this file that the tables' owner runs: erase_details, and the purges by age.
 CREATE OR REPLACE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -125,7 +135,9 @@ BEGIN
     RAISE EXCEPTION '% is append-only', name
         USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = name || '_append_only';
 END $$;
+-- +goose StatementEnd
 
+-- +goose StatementBegin
 CREATE OR REPLACE FUNCTION erase_requests(person text, behind text, most integer) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE ids text[] := orders_of(person, behind, most);
 BEGIN
@@ -134,7 +146,9 @@ BEGIN
     )
     INSERT INTO erased_requests SELECT digest FROM gone ON CONFLICT DO NOTHING;
 END $$;
+-- +goose StatementEnd
 
+-- +goose StatementBegin
 CREATE OR REPLACE FUNCTION erase_orders(person text, fresh text, behind text, most integer) RETURNS jsonb LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE found text[]; ids text[];
 BEGIN
@@ -156,7 +170,9 @@ BEGIN
     DELETE FROM lifted_guards;
     RETURN jsonb_build_object('last', found[cardinality(found)], 'seen', cardinality(found), 'orders', cardinality(ids));
 END $$;
+-- +goose StatementEnd
 
+-- +goose StatementBegin
 CREATE OR REPLACE FUNCTION erase_details(person text, fresh text, everything boolean, behind text, most integer) RETURNS jsonb LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE ids text[]; attempts uuid[]; sent uuid[]; events bigint;
 BEGIN
@@ -176,7 +192,9 @@ BEGIN
     DELETE FROM sealed_details WHERE order_id = ANY (ids) AND (everything OR attempt_id = '00000000-0000-0000-0000-000000000000');
     RETURN jsonb_build_object('last', ids[cardinality(ids)], 'seen', cardinality(ids), 'events', events);
 END $$;
+-- +goose StatementEnd
 
+-- +goose StatementBegin
 CREATE OR REPLACE FUNCTION purge_audit(keep interval, entry uuid, most integer) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE before timestamptz := now() - greatest(keep, interval '30 days'); gone staff_audit; held bigint; first bigint; oldest timestamptz;
 BEGIN
@@ -198,7 +216,9 @@ BEGIN
     DELETE FROM lifted_guards;
     RETURN gone.position - first + 1;
 END $$;
+-- +goose StatementEnd
 
+-- +goose StatementBegin
 CREATE OR REPLACE FUNCTION purge_attempt_log(keep interval, entry uuid, most integer) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE before timestamptz := now() - greatest(keep, interval '30 days'); gone bigint; old boolean;
 BEGIN
@@ -219,7 +239,9 @@ BEGIN
     END IF;
     RETURN gone;
 END $$;
+-- +goose StatementEnd
 
+-- +goose StatementBegin
 -- The error of another server comes without the constraint's name, so that the message has it, too.
 CREATE OR REPLACE FUNCTION must_touch(guard text, touched bigint, expected bigint) RETURNS void
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -229,7 +251,9 @@ BEGIN
             USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = guard;
     END IF;
 END $$;
+-- +goose StatementEnd
 
+-- +goose StatementBegin
 -- These functions run with the owner's rights, so no table or function of the caller may stand in for one of ours.
 DO $$
 BEGIN

@@ -147,7 +147,7 @@ func grant(ctx context.Context, tx pgx.Tx, role string, dry bool) ([]string, err
 	return statements, exactly(ctx, tx, role)
 }
 
-// grants are the statements for a schema and a role, both quoted.
+// grants returns the statements for a schema and a role, both quoted.
 func grants(schema, role string) []string {
 	list := []string{
 		"REVOKE ALL ON ALL TABLES IN SCHEMA " + schema + " FROM " + role,

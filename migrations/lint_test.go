@@ -38,7 +38,10 @@ var (
 	comments = regexp.MustCompile(`(?m)--.*$`)
 	created  = regexp.MustCompile(`(?i)\bCREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?(\w+)`)
 	altered  = regexp.MustCompile(`(?i)\b(?:ALTER TABLE|INDEX\b.*?\bON) (?:IF EXISTS )?(?:ONLY )?(\w+)`)
-	waits    = regexp.MustCompile(`(?i)\bSET (?:LOCAL |SESSION )?lock_timeout (?:=|TO) '?(\w+)`)
+	// blocks are the statements that goose sends as one.
+	blocks     = regexp.MustCompile(`(?s)-- \+goose StatementBegin.*?-- \+goose StatementEnd`)
+	newTrigger = regexp.MustCompile(`(?i)\bCREATE (?:OR REPLACE )?TRIGGER\b`)
+	waits      = regexp.MustCompile(`(?i)\bSET (?:LOCAL |SESSION )?lock_timeout (?:=|TO) '?(\w+)`)
 
 	// dangers are what a statement on a table with rows must not contain, unless it contains
 	// what goes after it.
@@ -54,14 +57,19 @@ var (
 	}
 )
 
-// lint lists what is wrong with a migration.
-func lint(text string) (faults []string) {
-	quiet := silent.ReplaceAllStringFunc(text, func(s string) string {
+// silenced is a migration without comments, texts and bodies.
+func silenced(text string) string {
+	return silent.ReplaceAllStringFunc(text, func(s string) string {
 		if strings.HasPrefix(s, "--") {
 			return ""
 		}
 		return "''"
 	})
+}
+
+// lint lists what is wrong with a migration.
+func lint(text string) (faults []string) {
+	quiet := silenced(text)
 	young := map[string]bool{}
 	for _, c := range created.FindAllStringSubmatch(quiet, -1) {
 		young[c[1]] = true
@@ -86,6 +94,12 @@ func lint(text string) (faults []string) {
 			faults = append(faults, statement+": needs -- +goose NO TRANSACTION")
 		}
 	}
+	for _, block := range blocks.FindAllString(text, -1) {
+		block = silenced(block)
+		if newTrigger.MatchString(block) && strings.Count(block, ";") > 1 {
+			faults = append(faults, "a trigger in a block with other statements: Citus sends the whole block to a worker as one statement")
+		}
+	}
 	return faults
 }
 
@@ -100,22 +114,24 @@ func TestLint_finds(t *testing.T) {
 		"ALTER TABLE orders VALIDATE CONSTRAINT orders_note":                                                0,
 		"ALTER TABLE orders ADD CONSTRAINT orders_notes UNIQUE USING INDEX orders_by_note":                  0,
 		"SET lock_timeout = '1s'": 0,
-		"CREATE FUNCTION f() RETURNS void LANGUAGE sql AS $$ CREATE INDEX i ON orders (note); $$":           0,
-		"-- CREATE INDEX i ON orders (note)":                                                                0,
-		"SET lock_timeout = '10s'":                                                                          1,
-		"SET LOCAL lock_timeout TO 0":                                                                       1,
-		"CREATE INDEX orders_by_note ON orders (note)":                                                      1,
-		"CREATE UNIQUE INDEX CONCURRENTLY orders_by_note ON orders (note)":                                  1,
-		"DROP INDEX orders_by_user":                                                                         1,
-		"ALTER TABLE orders\n\tALTER COLUMN amount TYPE numeric":                                            1,
-		"ALTER TABLE orders ADD COLUMN due boolean NOT NULL GENERATED ALWAYS AS (amount > 0) STORED":        1,
-		"ALTER TABLE orders ADD COLUMN id uuid NOT NULL DEFAULT gen_random_uuid()":                          1,
-		"ALTER TABLE orders ADD CONSTRAINT orders_note CHECK (note <> '')":                                  1,
-		"ALTER TABLE refunds ADD CONSTRAINT refunds_of FOREIGN KEY (order_id) REFERENCES orders":            1,
-		"ALTER TABLE orders ADD COLUMN refund uuid REFERENCES refunds":                                      1,
-		"ALTER TABLE orders ADD CONSTRAINT orders_notes UNIQUE (note)":                                      1,
-		"ALTER TABLE orders ALTER COLUMN note SET NOT NULL":                                                 1,
-		"ALTER TABLE orders SET UNLOGGED":                                                                   1,
+		"CREATE FUNCTION f() RETURNS void LANGUAGE sql AS $$ CREATE INDEX i ON orders (note); $$":                                    0,
+		"-- CREATE INDEX i ON orders (note)":                                                                                         0,
+		"SET lock_timeout = '10s'":                                                                                                   1,
+		"SET LOCAL lock_timeout TO 0":                                                                                                1,
+		"CREATE INDEX orders_by_note ON orders (note)":                                                                               1,
+		"CREATE UNIQUE INDEX CONCURRENTLY orders_by_note ON orders (note)":                                                           1,
+		"DROP INDEX orders_by_user":                                                                                                  1,
+		"ALTER TABLE orders\n\tALTER COLUMN amount TYPE numeric":                                                                     1,
+		"ALTER TABLE orders ADD COLUMN due boolean NOT NULL GENERATED ALWAYS AS (amount > 0) STORED":                                 1,
+		"ALTER TABLE orders ADD COLUMN id uuid NOT NULL DEFAULT gen_random_uuid()":                                                   1,
+		"ALTER TABLE orders ADD CONSTRAINT orders_note CHECK (note <> '')":                                                           1,
+		"ALTER TABLE refunds ADD CONSTRAINT refunds_of FOREIGN KEY (order_id) REFERENCES orders":                                     1,
+		"ALTER TABLE orders ADD COLUMN refund uuid REFERENCES refunds":                                                               1,
+		"ALTER TABLE orders ADD CONSTRAINT orders_notes UNIQUE (note)":                                                               1,
+		"ALTER TABLE orders ALTER COLUMN note SET NOT NULL":                                                                          1,
+		"-- +goose StatementBegin\nCREATE TRIGGER a AFTER INSERT ON orders EXECUTE FUNCTION f();\nSELECT 1;\n-- +goose StatementEnd": 1,
+		"-- +goose StatementBegin\nDO $$ BEGIN PERFORM 1; END $$;\n-- +goose StatementEnd\nCREATE TRIGGER a AFTER INSERT ON orders EXECUTE FUNCTION f();": 0,
+		"ALTER TABLE orders SET UNLOGGED": 1,
 		"CREATE TABLE disputes (); CREATE INDEX i ON orders (note); ALTER TABLE disputes ADD UNIQUE (note)": 1,
 	} {
 		require.Len(t, lint(text), faults, text)

@@ -35,7 +35,7 @@ SELECT account, since, held_at, reason FROM pay_holds WHERE released_at IS NULL 
 UPDATE pay_holds SET released_at = now(), released_by = @released_by
 WHERE account = @account AND released_at IS NULL AND held_at <= @held_until;
 
--- Records a sign of life of a process, and its server. The times rise even if the server's clock does not. Locks the row.
+-- Records a heartbeat of a process, and its server. The times rise even if the server's clock does not. Locks the row.
 -- name: ProcessBeat :one
 INSERT INTO service_processes AS p (process, name, server, beat_at) VALUES (@process, @name, @server, now())
 ON CONFLICT (process) DO UPDATE SET name = EXCLUDED.name, server = EXCLUDED.server, left_at = NULL,
@@ -51,7 +51,7 @@ UPDATE service_processes SET left_at = now() WHERE process = @process;
 -- name: ProcessesForget :exec
 DELETE FROM service_processes WHERE process = ANY (@processes::uuid[]) OR beat_at < now() - make_interval(secs => @life::float8);
 
--- Reports whether a process's sign of life is stored, or is so old that it may have been deleted. Locks nothing.
+-- Reports whether a process's heartbeat is stored, or is so old that it may have been deleted. Locks nothing.
 -- name: BeatKept :one
 SELECT (COALESCE((SELECT p.beat_at >= @beat_at::timestamptz FROM service_processes p WHERE p.process = @process),
     @beat_at::timestamptz < now() - make_interval(secs => @life::float8)))::boolean AS kept;

@@ -1,6 +1,6 @@
 package webhooks
 
-// About describes a provider's webhooks to those that set them up, one fact a field. The page of providers is made of it.
+// About describes a provider's webhooks for operators, one fact a field. The page of providers is made of it.
 type About struct {
 	// Kind is the kind's name in the configuration; Name, the provider's. A provider's package leaves Kind empty, as it
 	// may serve several.
@@ -10,27 +10,27 @@ type About struct {
 	Header string
 	// EventID is where an event's id comes from.
 	EventID string
-	// Ack is the response that the provider takes for "received", and how long it waits for it where that is documented.
+	// Ack is the response that the provider takes for "received", and how long the provider waits for it, if documented.
 	Ack string
 	// RetryHorizon is how long, and how often, the provider sends again.
 	RetryHorizon string
-	// Methods are the events of stored payment methods that are read, and those that are ignored, with the reason. Reviews is how a
+	// Methods are the events of stored payment methods that are read, and the ignored events, with the reason. Reviews is how a
 	// payment shows that the provider reviews it. Each is "none" where the provider has none.
 	Methods, Reviews string
 	// Quirks are surprising facts, each a sentence.
 	Quirks []string
 	// Setup are the steps that lead to the first event.
 	Setup []string
-	// Reference is how a payment that is begun elsewhere bears the attempt's id.
+	// Reference is where a payment that is begun elsewhere has the attempt's id.
 	Reference ReferenceForm
 	// Unsigned is set where a webhook proves nothing and must be looked up at the provider.
 	Unsigned bool
-	// Keys are those of the account's configuration that fill a [Config].
+	// Keys are the keys of the account's configuration that fill a [Config].
 	Keys []Key
 }
 
-// Key is a key of an account in paylatch's configuration: one of [Config.Params] by its name, but for webhook_secrets
-// ([Config.Secrets]), public_url ([Config.PublicURL]) and cert_roots ([Config.Roots]).
+// Key is a key of an account in paylatch's configuration: webhook_secrets ([Config.Secrets]), public_url
+// ([Config.PublicURL]), cert_roots ([Config.Roots]), or a key of [Config.Params].
 type Key struct {
 	// Name has a dot where the key is in a section: basic_auth.user.
 	Name string

@@ -44,7 +44,7 @@ type Dispute struct {
 	// Returns is set where the provider reports no movement with the end of the dispute, and all money that the dispute
 	// had taken is back by then.
 	Returns bool `json:"returns,omitzero"`
-	// Entries are all that the dispute took and returned until then, where the provider lists it in the event.
+	// Entries lists each amount that the dispute took or returned until then, if the provider lists them in the event.
 	Entries []DisputeEntry `json:"entries,omitempty"`
 }
 

@@ -7,8 +7,8 @@ import "errors"
 var (
 	// ErrSignatureMissing is returned when the header or field that carries the signature is absent or empty.
 	ErrSignatureMissing = errors.New("signature missing")
-	// ErrSignatureMalformed is returned when the signature's header can't be read (no timestamp, not of the documented
-	// form).
+	// ErrSignatureMalformed is returned when the signature's header can't be read (for example no timestamp, or
+	// another form than the documented form).
 	ErrSignatureMalformed = errors.New("signature malformed")
 	// ErrSignatureInvalid is returned when no configured secret made the signature over exactly these bytes.
 	ErrSignatureInvalid = errors.New("signature invalid")
@@ -18,8 +18,8 @@ var (
 	// ErrTooNew is returned when the signature is genuine but its timestamp lies further in the future than the
 	// tolerance.
 	ErrTooNew = errors.New("timestamp too far in the future")
-	// ErrSender is returned when the sender's address is not in [Senders], and by YooKassa's verifier when it is none
-	// of [Config.AllowedIPs] or, where those are not given, of the documented ones.
+	// ErrSender is returned when the sender's address is not in [Senders], and by YooKassa's verifier when the address
+	// is not in [Config.AllowedIPs] or, if AllowedIPs is empty, not a documented address.
 	ErrSender = errors.New("sender's address not allowed")
 	// ErrPayload is returned when a delivery of a scheme without any proof can't be read, and by the helpers for amounts.
 	// A genuine delivery that can't be read is an event of [KindUnreadable].

@@ -88,8 +88,8 @@ type IDSource string
 const (
 	// Native ids are the provider's own.
 	Native IDSource = "native"
-	// Derived ids are made from the fields that identify the event, because the provider sends none; never from the
-	// whole body, which a retry may change, but for an event of [KindUnreadable].
+	// Derived ids are made from the fields that identify the event, because the provider sends none. The whole
+	// body is used only for an event of [KindUnreadable], because a retry may change a body.
 	Derived IDSource = "derived"
 )
 
@@ -200,9 +200,9 @@ type Event struct {
 	// nothing in the body identifies the event, or it is unsigned, each arrival has an ID of its own: the fetch finds
 	// out whether it is a repeat.
 	NeedsFetch bool `json:"needs_fetch,omitzero"`
-	// DeliveryID is the provider's id of the one delivery that brought the event, where its signature covers the id and
-	// of the body only a checksum: another body is easily made for the same signature. The receiver must take no other
-	// body for the id, and the names in the event for hints, as those of an unsigned one.
+	// DeliveryID is the provider's id of the delivery that brought the event. It is set if the signature covers the id
+	// but only a checksum of the body: another body is easily made for the same signature. The receiver must accept no
+	// other body for the id, and take the names in the event as hints, like the names of an unsigned event.
 	DeliveryID string `json:"delivery_id,omitzero"`
 	// Unreadable is why an event of [KindUnreadable] can't be read; empty in all others.
 	Unreadable string `json:"unreadable,omitzero"`

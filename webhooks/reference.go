@@ -1,6 +1,6 @@
 package webhooks
 
-// ReferenceForm is how a payment that the shop begins by its own call at the provider bears the attempt's id, so that the
+// ReferenceForm is where a payment that the shop begins by its own call at the provider has the attempt's id, so that the
 // payment's webhooks name the attempt. Field, MetadataKey or both are set; each is enough by itself.
 type ReferenceForm struct {
 	// Field is the provider's name of the field that takes the id as it is. It is empty where there is no such field, or

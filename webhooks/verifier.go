@@ -66,14 +66,14 @@ func OK() Ack { return Ack{Status: http.StatusOK} }
 
 // Config configures a verifier. Which fields count is documented at each provider's New.
 type Config struct {
-	// Secrets may hold several at once, so that one can be rotated.
+	// Secrets may hold several secrets at once, so that a secret can be rotated.
 	Secrets []string
 	// Tolerance replaces the documented limit of a signature's age; 0 keeps it, a negative value switches the check off.
 	Tolerance time.Duration
 	// PublicURL is the address under which the provider has the endpoint.
 	PublicURL string
-	// AllowedIPs are the senders that YooKassa's verifier takes, in place of the documented ones. A receiver checks
-	// those of other kinds by [Senders].
+	// AllowedIPs are the senders that YooKassa's verifier accepts, in place of the documented senders. A receiver checks
+	// the senders of other kinds by [Senders].
 	AllowedIPs []netip.Prefix
 	// Params holds the settings of single kinds (webhook_id, public_key, hash, …), by the name of the account's field in
 	// paylatch's configuration.

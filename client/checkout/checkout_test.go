@@ -164,7 +164,7 @@ func TestRefusals(t *testing.T) {
 	require.Empty(t, r.seen)
 }
 
-// A page may set the members of a pay request that a customer's own token could, but for the account and the reference.
+// A page may set the members of a pay request that a customer's own token could, without the account and the reference.
 func TestEachMemberOfAPay(t *testing.T) {
 	t.Parallel()
 	d, err := contract.Load(api.Document)

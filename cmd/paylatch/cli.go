@@ -40,6 +40,7 @@ type cli struct {
 	Endpoint    endpointCmd    `cmd:"" help:"List endpoints, send test events and redeliver events."`
 	Sandbox     sandboxCmd     `cmd:"" help:"Run the sandbox provider, which misbehaves on request."`
 	Conformance conformanceCmd `cmd:"" help:"Check a provider of the kind standard from outside. Exit code 1 if a check fails."`
+	Rehearse    rehearseCmd    `cmd:"" help:"Pay at a shop's checkout in a browser under a bad network and count the charges. Exit code 1 if an order was charged other than once."`
 	Healthcheck healthcheckCmd `cmd:"" help:"Check whether the service on this machine is alive."`
 
 	PrintVersion versionCmd    `cmd:"" name:"version" help:"Print the version."`

@@ -130,7 +130,7 @@ func (c *conformanceCmd) accountOptions(a *app, of config.Account) (account.Opti
 	return o, nil
 }
 
-// secretsOf are the values of the account's secret keys.
+// secretsOf returns the values of the account's secret keys.
 func secretsOf(of config.Account) (secrets []string) {
 	k := provider.Kinds()[of.Kind]
 	for _, key := range slices.Concat(k.About.Keys, k.Adapter.Keys) {

@@ -72,7 +72,7 @@ func (p examined) AuditMayBeChanged(ctx context.Context) (role string, may bool,
 	return p.audit.AuditMayBeChanged(ctx)
 }
 
-// called are the accounts that call their provider.
+// called returns the accounts that call their provider.
 func called(cfg *config.Config) []doctor.Account {
 	var list []doctor.Account
 	for _, a := range cfg.Accounts {

@@ -24,7 +24,7 @@ type problem struct {
 	RetryAfterMS int    `json:"retry_after_ms,omitempty"`
 }
 
-// problems are the documents of the contract's errors.
+// problems returns the documents of the contract's errors.
 func problems() map[error]problem {
 	underWay := problem{
 		Title: "Request in progress", Status: http.StatusConflict, Code: "request-in-progress",

@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/api/contract"
 )
 
-// CommandNames are the operations of the contract that take a key, by method and route.
+// CommandNames returns the operations of the contract that take a key, by method and route.
 func CommandNames(doc *contract.Document) map[string]string {
 	commands := make(map[string]string)
 	for _, op := range doc.Operations() {

@@ -98,7 +98,7 @@ func (s *server) Redeliver(ctx context.Context, r gen.RedeliverRequestObject) (g
 	}
 	body := valueOf(r.Body)
 	if (body.After == nil) == (body.IDs == nil) {
-		return nil, payment.Invalid("after", "is required unless ids is set; send one of the two")
+		return nil, payment.Invalid("after", "is required unless `ids` is set; send one of the two")
 	}
 	redeliver := s.redeliverEvents
 	if body.After != nil {

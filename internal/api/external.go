@@ -63,7 +63,7 @@ func registerCommand(id payment.OrderID, body gen.RegisterAttempt) (cmd commands
 	return cmd, err
 }
 
-// superseded is the attempt that a pay supersedes; nil for none.
+// superseded is the attempt that a pay supersedes; nil if there is none.
 func superseded(text *string) (*payment.AttemptID, error) {
 	if text == nil {
 		return nil, nil

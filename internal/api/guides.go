@@ -67,11 +67,11 @@ func guideName(file string) string {
 func guides(served bool) (map[string][]byte, error) {
 	layout, err := template.ParseFS(pageFiles, "pages/guide.html")
 	if err != nil {
-		return nil, fmt.Errorf("read the layout of guides: %w", err)
+		return nil, fmt.Errorf("read the template of the documentation: %w", err)
 	}
 	home, err := fs.ReadFile(docs.Files, "README.md")
 	if err != nil {
-		return nil, fmt.Errorf("read the list of guides: %w", err)
+		return nil, fmt.Errorf("read the list of the documentation pages: %w", err)
 	}
 	format := markdown()
 	menu := guideMenu(format, home)

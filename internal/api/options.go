@@ -201,7 +201,7 @@ type Options struct {
 	// PollAfter is when a pending attempt should first be read again; it grows to five times that with the attempt's
 	// age. 0 means a second.
 	PollAfter time.Duration
-	// Reference returns the reference for the provider of a payment that is created outside of paylatch: a text, empty for none,
+	// Reference returns the reference for the provider of a payment that is created outside of paylatch: a text, empty if there is none,
 	// and metadata. nil means the attempt's id.
 	Reference func(account, attempt string) (text string, metadata map[string]string)
 	// StatusTokenLife is how long a status token reads its attempt. 0 means a day.

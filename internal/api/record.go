@@ -21,7 +21,8 @@ type AccessRecord struct {
 	Span   tracing.Context
 	Begun  time.Time
 	Method string
-	// Peer is the caller's address, Origin the page's that a browser names; Subject and OnBehalfOf are the token's.
+	// Peer is the caller's address. Origin is the page's origin, as the browser names it. Subject and OnBehalfOf come from
+	// the token.
 	Peer, Origin, Subject, OnBehalfOf string
 
 	// Operation is the command; its use case was called at Commanded. Key, Result and TookOver are its idempotency key and its outcome.
@@ -37,7 +38,7 @@ type AccessRecord struct {
 	Dispute  string
 	Account  string
 	Verdicts []fsm.Verdict
-	// Code is the problem's, Cause its error.
+	// Code is the problem's code. Cause is the error behind it.
 	Code  string
 	Cause error
 	// Cut is why the body of a response that had begun has no end.
@@ -51,7 +52,7 @@ func WithAccessRecord(ctx context.Context, r *AccessRecord) context.Context {
 	return context.WithValue(ctx, key{}, r)
 }
 
-// AccessRecordOf returns the record of a request, nil for none.
+// AccessRecordOf returns the record of a request; nil if there is none.
 func AccessRecordOf(ctx context.Context) *AccessRecord {
 	r, _ := ctx.Value(key{}).(*AccessRecord)
 	return r

@@ -43,7 +43,7 @@ func SamplesOf(d *contract.Document, op *contract.Operation) []Sample {
 	return all
 }
 
-// SampleResponse returns the example of the response to a call that succeeds, as indented JSON; empty for none.
+// SampleResponse returns the example of the response to a call that succeeds, as indented JSON; empty if there is none.
 func SampleResponse(d *contract.Document, op *contract.Operation) string {
 	for _, r := range op.Responses {
 		if media, ok := r.Value.Content.Find("application/json"); ok && strings.HasPrefix(r.Name, "2") {

@@ -27,8 +27,8 @@ const (
 	// unsignedBytes are stored of one: YooKassa's payments, the largest of these, have up
 	// to 16 × 512 characters of metadata, in UTF-8.
 	unsignedBytes = 32 << 10
-	// unsignedLanes are how many are worked on at the same time, networkLanes how many
-	// of one network.
+	// unsignedLanes is how many unsigned webhooks are processed at a time; networkLanes is how many of them may come
+	// from one network.
 	unsignedLanes = 64
 	networkLanes  = 32
 )
@@ -87,7 +87,7 @@ func unsigned(r payment.ReceivedEvent) bool { return r.Event.SecretIndex < 0 }
 
 func anyUnsigned(list []payment.ReceivedEvent) bool { return slices.ContainsFunc(list, unsigned) }
 
-// unknown are the verdicts on a delivery of a payment that does not exist here.
+// unknown returns the verdicts on a delivery of a payment that does not exist here.
 func unknown(list []payment.ReceivedEvent) []fsm.Verdict {
 	verdicts := make([]fsm.Verdict, len(list))
 	for i, r := range list {

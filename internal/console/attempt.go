@@ -16,12 +16,12 @@ import (
 type attemptView struct {
 	Frame
 	support.Attempt
-	// AtProvider is the payment's address in the provider's dashboard; empty without one.
+	// AtProvider is the payment's address in the provider's dashboard; empty if there is none.
 	AtProvider string
 	// Clocks has the shop's time zone; Now is the time of the page.
 	Clocks support.Clocks
 	Now    time.Time
-	// Doubt is a sentence about another payment that looks alike; empty without one.
+	// Doubt is a sentence about another payment that looks alike; empty if there is none.
 	Doubt string
 }
 
@@ -49,7 +49,7 @@ func (v *visit) showAttempt() error {
 	}))
 }
 
-// newestRefunds are the refunds, the newest first.
+// newestRefunds returns the refunds, the newest first.
 func (a attemptView) newestRefunds() []support.ShownRefund {
 	list := slices.Clone(a.Refunds)
 	slices.Reverse(list)

@@ -19,11 +19,11 @@ type card struct {
 	worklist.Entry
 	Form
 
-	// Me is the signed-in person, Back the query of the list that the card is in.
+	// Me is the signed-in person. Back is the query of the list that has the card.
 	Me, Back string
 	// Listed is set on the page of the list.
 	Listed bool
-	// Reason and AnswerBy are the reason and the deadline of the open dispute that it is about, in words; empty without one.
+	// Reason and AnswerBy are the reason and the deadline of the open dispute that it is about, in words; empty if there is none.
 	// AtProvider is the payment's address in the provider's dashboard, where the dispute is answered; empty if it is not known.
 	Reason, AnswerBy, AtProvider string
 }

@@ -1440,7 +1440,7 @@ func resolvePage(o oneView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if o.NeedsID() {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 127, "<label for=\"provider_payment_id\">The provider's id of the payment or refund, if it was paid</label> <input type=\"text\" id=\"provider_payment_id\" name=\"provider_payment_id\" value=\"")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 127, "<label for=\"provider_payment_id\">The provider's id of the payment or refund (needed to resolve as paid)</label> <input type=\"text\" id=\"provider_payment_id\" name=\"provider_payment_id\" value=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

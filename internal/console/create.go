@@ -19,7 +19,7 @@ func RequestPath(id payment.AttemptID) string { return AttemptPath(id) + "/ask-r
 type createView struct {
 	Frame
 	Form
-	// Left is the refundable amount, Amount the typed text.
+	// Left is the refundable amount. Amount is the text that was typed.
 	Left   payment.Money
 	Amount string
 }
@@ -58,6 +58,6 @@ func (v requestsVisit) create() error {
 			return "", err
 		}
 		_, _, err = v.Create(v.R.Context(), v.Who, refundrequest.Create{AttemptID: a.ID, Amount: money.Minor, Currency: money.Currency, Reason: f.Reason})
-		return "You requested a refund of " + amount.Of(money) + ". An admin approves or declines the request.", err
+		return "You requested a refund of " + amount.Of(money) + ". An admin will approve or decline the request.", err
 	})
 }

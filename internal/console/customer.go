@@ -175,7 +175,7 @@ func charge(a payment.Attempt) string {
 	return amount.In(a.Money.Currency, charged(a))
 }
 
-// twin is the other payment of the first pair that a payment is in; nil without one.
+// twin is the other payment of the first pair that a payment is in; nil if there is none.
 func (v customerView) twin(id payment.AttemptID) *payment.Attempt {
 	for _, p := range v.Pairs {
 		switch id {

@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Doubt is a sentence about a payment of a customer for which another one looks alike, empty without one. Only orders that began about when
+// Doubt is a sentence about a payment of a customer for which another one looks alike; empty if there is none. Only orders that began about when
 // this one did are read.
 func Doubt(ctx context.Context, l CustomerLists, who authz.Actor, a payment.Attempt) (string, error) {
 	if charged(a) == 0 {

@@ -180,9 +180,9 @@ func (v *visit) test() error {
 // tested describes the result of a test event.
 func tested(a endpoint.Attempt) string {
 	if a.Error != "" {
-		return "The test event was not accepted, after " + took(a) + ": " + a.Error
+		return "The endpoint did not accept the test event (" + took(a) + "): " + a.Error
 	}
-	return "The test event was accepted with " + answered(a) + ", after " + took(a) + "."
+	return "The endpoint accepted the test event (status " + answered(a) + ", " + took(a) + ")."
 }
 
 // answered is the status of a response in words.

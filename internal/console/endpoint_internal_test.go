@@ -29,9 +29,9 @@ func TestUndelivered(t *testing.T) {
 func TestTested(t *testing.T) {
 	t.Parallel()
 	for want, a := range map[string]endpoint.Attempt{
-		"The test event was accepted with 204, after 12 ms.":                             {Status: 204, Took: 12 * time.Millisecond},
-		"The test event was not accepted, after 15000 ms: no response within 15s":        {Took: 15 * time.Second, Error: "no response within 15s"},
-		"The test event was not accepted, after 3 ms: 503 Service Unavailable: not now.": {Status: 503, Took: 3 * time.Millisecond, Error: "503 Service Unavailable: not now."},
+		"The endpoint accepted the test event (status 204, 12 ms).":                            {Status: 204, Took: 12 * time.Millisecond},
+		"The endpoint did not accept the test event (15000 ms): no response within 15s":        {Took: 15 * time.Second, Error: "no response within 15s"},
+		"The endpoint did not accept the test event (3 ms): 503 Service Unavailable: not now.": {Status: 503, Took: 3 * time.Millisecond, Error: "503 Service Unavailable: not now."},
 	} {
 		require.Equal(t, want, tested(a))
 	}

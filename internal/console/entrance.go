@@ -47,9 +47,9 @@ type EntranceOptions struct {
 	// Store keeps the sessions.
 	Store    scs.CtxStore
 	AuditLog AuditLog
-	// OpenID is the way to sign in; nil for none.
+	// OpenID is the sign-in by OpenID; nil if it is not configured.
 	OpenID OpenID
-	// Tokens allows to sign in with a token; nil for no token. It is for a machine that
+	// Tokens allows people to sign in with a token; nil if they may not. It is for a machine that
 	// takes no real payments.
 	Tokens Tokens
 	// Refused takes each refused sign-in, SignedOut each sign-out; nil drops them. They

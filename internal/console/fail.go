@@ -31,7 +31,7 @@ func FailPage(w http.ResponseWriter, r *http.Request, log zerolog.Logger, f Fram
 	Render(w, r, status, failPage(f, text, why))
 }
 
-// TooOften sets Retry-After and returns ErrTooOften. It returns nil without a wait.
+// TooOften sets Retry-After and returns ErrTooOften. It returns nil if there is nothing to wait for.
 func TooOften(w http.ResponseWriter, wait time.Duration) error {
 	if wait == 0 {
 		return nil

@@ -19,7 +19,7 @@ type form struct { //nolint:recvcheck // methods that only read take a value
 	UpdatedFrom, UpdatedTo                 string
 }
 
-// fields are the names of a form's fields in the address, and where their texts stand.
+// fields returns the names of a form's fields in the address, and where their texts stand.
 func (f *form) fields() map[string]*string {
 	return map[string]*string{
 		"status": &f.Status, "stage": &f.Stage, "account": &f.Account, "user_id": &f.User, "currency": &f.Currency,
@@ -40,7 +40,7 @@ func readForm(q url.Values) form {
 // Narrowed reports whether anything is filtered.
 func (f form) Narrowed() bool { return f != form{} }
 
-// query is the list's query, with days of a time zone. It returns a payment.ValidationError with all errors of the first kind found.
+// query is the list's query, with days of a time zone. A time instead of a day counts as it is. It returns a payment.ValidationError with all errors of the first kind found.
 func (f form) query(kind lists.Kind, cursor string, zone *time.Location) (lists.Query, error) {
 	params := map[string]string{
 		"status": f.Status, "stage": f.Stage, "account": f.Account, "user_id": f.User, "currency": f.Currency, "cursor": cursor,
@@ -67,9 +67,13 @@ func (f form) query(kind lists.Kind, cursor string, zone *time.Location) (lists.
 		if day.text == "" {
 			continue
 		}
+		if at, err := time.Parse(time.RFC3339, day.text); err == nil {
+			params[name] = at.UTC().Format(time.RFC3339Nano)
+			continue
+		}
 		date, err := time.Parse(time.DateOnly, day.text)
 		if err != nil {
-			wrong = append(wrong, payment.FieldError{Field: name, Message: "must be a day, such as 2026-03-01"})
+			wrong = append(wrong, payment.FieldError{Field: name, Message: "must be a day, such as 2026-03-01, or a time, such as 2026-03-01T00:00:00Z"})
 			continue
 		}
 		params[name] = dayOf(date, zone, day.next).UTC().Format(time.RFC3339)
@@ -78,6 +82,14 @@ func (f form) query(kind lists.Kind, cursor string, zone *time.Location) (lists.
 		return lists.Query{}, &payment.ValidationError{Fields: wrong}
 	}
 	return lists.Parse(kind, params)
+}
+
+// dateInput is the type of a field with a day, or with a time, which an input of days does not show.
+func dateInput(text string) string {
+	if _, err := time.Parse(time.RFC3339, text); err == nil {
+		return "text"
+	}
+	return "date"
 }
 
 // address is a path with the filter.

@@ -23,6 +23,12 @@ func TestQuery(t *testing.T) {
 		Status: "failed", Stage: "final", Account: "acc", User: "u1", Currency: "EUR", AmountMin: 999, AmountMax: 5000,
 		CreatedFrom: day(1), CreatedTo: day(2), UpdatedFrom: day(2), UpdatedTo: day(4),
 	}, q.Filter, "the last day is of the span")
+	times, err := readForm(url.Values{
+		"created_from": {"2026-03-01T00:00:00Z"}, "created_to": {"2026-04-01T00:00:00+02:00"},
+	}).query(lists.Attempts, "", time.FixedZone("Kiritimati", 14*60*60))
+	require.NoError(t, err)
+	require.True(t, day(1).Equal(times.CreatedFrom))
+	require.True(t, time.Date(2026, 3, 31, 22, 0, 0, 0, time.UTC).Equal(times.CreatedTo), "a time is not of the span")
 	all, err := readForm(url.Values{}).query(lists.Orders, "", time.UTC)
 	require.NoError(t, err)
 	require.True(t, all.AnyAmount())

@@ -107,7 +107,7 @@ func lineOf(hits []finder.Hit) Line {
 	return ""
 }
 
-// line is the line of a hit in the page of its payment or its order; empty without a line.
+// line is the line of a hit in the page of its payment or its order; empty if there is no line.
 func line(h finder.Hit) Line {
 	switch {
 	case h.Type == "refund":

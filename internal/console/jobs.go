@@ -230,7 +230,7 @@ func jobWords(o bulk.Order) string {
 	return "Resolve as " + resolutionWords(o.Resolution)
 }
 
-// pairs are the members of a filter, or counts, in a steady order.
+// pairs returns the members of a filter, or counts, in a steady order.
 func pairs[T any](m map[string]T, text func(T) string) [][2]string {
 	out := make([][2]string, 0, len(m))
 	for _, name := range slices.Sorted(maps.Keys(m)) {

@@ -17,11 +17,11 @@ import (
 // Frame is the menu, the search box and the notices around every page.
 type Frame struct {
 	Title string
-	// Who is the signed-in subject; empty without a session.
+	// Who is the signed-in subject; empty if there is no session.
 	Who   string
 	Admin bool
 	// Query stands in the search box at the top; Here is the page's own entry in the
-	// menu, empty for none.
+	// menu; empty if there is none.
 	Query, Here string
 	// Waiting is the number of open discrepancies; empty if the number is unavailable.
 	Waiting string

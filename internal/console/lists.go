@@ -203,6 +203,5 @@ func refundRow(r payment.Refund) listsRow {
 	return listsRow{r.CreatedAt, r.Money, string(r.State), RefundLine(r.ID.String()).At(AttemptPath(r.AttemptID)), r.ID.String(), r.OrderID, r.UserID, r.Account}
 }
 
-// words are a state as people read it.
-// words is a name of the contract in words.
+// words returns a name of the contract as people read it.
 func words(name string) string { return strings.ReplaceAll(name, "_", " ") }

@@ -185,19 +185,19 @@ func listsPage(v listsView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field("created_from", "Created from", "date", v.CreatedFrom).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field("created_from", "Created from", dateInput(v.CreatedFrom), v.CreatedFrom).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field("created_to", "Created to", "date", v.CreatedTo).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field("created_to", "Created to", dateInput(v.CreatedTo), v.CreatedTo).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field("updated_from", "Changed from", "date", v.UpdatedFrom).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field("updated_from", "Changed from", dateInput(v.UpdatedFrom), v.UpdatedFrom).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = field("updated_to", "Changed to", "date", v.UpdatedTo).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field("updated_to", "Changed to", dateInput(v.UpdatedTo), v.UpdatedTo).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -211,7 +211,7 @@ func listsPage(v listsView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else if len(v.Rows) == 0 && v.Further != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<p>None of the newest 100,000 matches. Older ones have not been searched yet.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<p>None of the newest 100,000 entries matches. Older entries have not been searched yet.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

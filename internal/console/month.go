@@ -20,8 +20,7 @@ import (
 // Months sums months up; journal.Closing in the program.
 type Months interface {
 	Close(ctx context.Context, m journal.Month) (journal.Close, error)
-	// Day sums a day up, which begins at a midnight of the shop's time zone.
-	Day(ctx context.Context, day time.Time) ([]journal.Sum, error)
+	Between(ctx context.Context, from, to time.Time) ([]journal.Sum, error)
 	EntriesOf(ctx context.Context, account, payout string) (list []payment.AccountEntry, more bool, err error)
 }
 
@@ -55,15 +54,15 @@ type period struct {
 	Day time.Time
 }
 
-// list is the address of a list of the objects that were created in the time at an account.
+// list is the address of a list of the objects that were created in the time at an account. The lists read a day in the shop's time
+// zone. A month is one of UTC, so its address has times.
 func (p period) list(path string, s journal.Sum) string {
-	first, last := p.Day, p.Day
+	from, to := p.Day.Format(time.DateOnly), p.Day.Format(time.DateOnly)
 	if p.Month != (journal.Month{}) {
-		first, last = p.Month.From(), p.Month.To().AddDate(0, 0, -1)
+		from, to = p.Month.From().Format(time.RFC3339), p.Month.To().Format(time.RFC3339)
 	}
 	return path + "?" + url.Values{
-		"account": {s.Account}, "currency": {string(s.Currency)},
-		"created_from": {first.Format(time.DateOnly)}, "created_to": {last.Format(time.DateOnly)},
+		"account": {s.Account}, "currency": {string(s.Currency)}, "created_from": {from}, "created_to": {to},
 	}.Encode()
 }
 
@@ -121,7 +120,7 @@ func (v *visit) showDay() error {
 		Over: !v.Now().Before(finder.StartOfDay(day, 1)),
 	}
 	err = v.AuditLog.Watch(v.R.Context(), v.Who, support.ViewedMonth, "day", v.Query("day"), func() (err error) {
-		view.Sums, err = v.Months.Day(authz.WithReader(v.R.Context(), v.Who.Reader()), day)
+		view.Sums, err = v.Months.Between(authz.WithReader(v.R.Context(), v.Who.Reader()), day, finder.StartOfDay(day, 1))
 		return err
 	})
 	if err != nil {

@@ -1,10 +1,13 @@
 package console
 
 import (
+	"net/url"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/backoffice/lists"
 	"github.com/paylatch/paylatch/internal/ledger/journal"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -39,4 +42,33 @@ func TestAPayoutsExplanation(t *testing.T) {
 	require.Equal(t, "€10.01", sums(unlisted.Moneys()))
 	require.Equal(t, "not stated", payoutStatus(unlisted.Status))
 	require.Equal(t, "in transit", payoutStatus(payment.PayoutInTransit))
+}
+
+// The lists that a page of sums links to are of the page's own instants, in any time zone of the shop: a month is of UTC, a day of
+// the zone.
+func TestTheListsOfAMonthAreOfItsInstants(t *testing.T) {
+	t.Parallel()
+	month, err := journal.ParseMonth("2026-03", time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC))
+	require.NoError(t, err)
+	for _, name := range []string{"UTC", "Pacific/Kiritimati", "Pacific/Pago_Pago", "America/New_York", "Asia/Kolkata"} {
+		zone, err := time.LoadLocation(name)
+		require.NoError(t, err)
+		first := time.Date(2026, 3, 1, 0, 0, 0, 0, zone)
+		for _, c := range []struct {
+			period   period
+			from, to time.Time
+		}{
+			{period{Month: month}, month.From(), month.To()},
+			{period{Day: first}, first, first.AddDate(0, 0, 1)},
+		} {
+			address, err := url.Parse(c.period.list("/support/payments", journal.Sum{Account: "acc", Currency: "EUR"}))
+			require.NoError(t, err)
+			f := readForm(address.Query())
+			q, err := f.query(lists.Attempts, "", zone)
+			require.NoError(t, err)
+			require.True(t, c.from.Equal(q.CreatedFrom), "%s: from %s", name, q.CreatedFrom)
+			require.True(t, c.to.Equal(q.CreatedTo), "%s: to %s", name, q.CreatedTo)
+			require.Equal(t, c.period.Month != (journal.Month{}), dateInput(f.CreatedFrom) == "text", "an input of days would drop a time")
+		}
+	}
 }

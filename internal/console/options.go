@@ -51,7 +51,7 @@ type Options struct {
 	Endpoints Endpoints
 	Disputes  Disputes
 	// Dashboard returns the address of a payment in its provider's dashboard, by the provider's ids of the payment and of its
-	// first capture; empty without one.
+	// first capture; empty if there is none.
 	Dashboard func(account, payment, capture string) string
 	// Provider returns facts about an account's provider, and Clocks has the shop's time zone.
 	Provider func(account string) support.Provider

@@ -12,7 +12,7 @@ import (
 type orderView struct {
 	Frame
 	payment.Order
-	// Summary is that of the newest attempt; empty without one. Doubt is that of its page.
+	// Summary is that of the newest attempt; empty if there is none. Doubt is that of its page.
 	Summary, Doubt string
 	// Requests are the requests about the order as a whole.
 	Requests []row

@@ -103,15 +103,15 @@ func (r redeliverView) read(s endpointStatus) (wanted redelivery, err error) {
 // confirmed returns the sentence that the person confirms.
 func (r redeliverView) confirmed(s endpointStatus, wanted redelivery) string {
 	if r.All {
-		return "paylatch sends " + s.Name + " all stored events of its types, in their order."
+		return "paylatch will send " + s.Name + " all stored events of its types, in their order."
 	}
-	return "paylatch sends " + s.Name + " again the events of its types after the cursor " + r.After + ", in their order: at most " +
+	return "paylatch will send " + s.Name + " again the events of its types after the cursor " + r.After + ", in their order: at most " +
 		strconv.FormatInt(int64(s.Cursor.Position-wanted.cursor.Position), 10) + " events."
 }
 
 func (r redeliverView) outcome() string {
 	if r.Event != "" {
-		return "paylatch sends the event again; the list below will show the attempt."
+		return "paylatch will send the event again; the list below will show the attempt."
 	}
-	return "paylatch sends the events again; the list below will show the attempts."
+	return "paylatch will send the events again; the list below will show the attempts."
 }

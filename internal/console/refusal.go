@@ -57,7 +57,7 @@ func refusalRows() []refusalRow {
 		{payment.ErrOrderNotFound, 404, "This order does not exist."},
 		{payment.ErrPayoutNotFound, 404, "This payout does not exist."},
 		{payment.ErrEventNotFound, 404, "This webhook does not exist."},
-		{payment.ErrEventUnreadable, 409, "This version can't read the stored webhook. Compare its bytes with the provider's dashboard."},
+		{payment.ErrEventUnreadable, 409, "This version can't read the stored webhook. Compare its payload with the provider's dashboard."},
 		{payment.ErrDiscrepancyNotFound, 404, "This case does not exist."},
 		{payment.ErrJobNotFound, 404, "This bulk job does not exist."},
 		{payment.ErrJobRunning, 409, "A bulk job of this kind is running. Wait until it has ended, or stop it."},

@@ -12,7 +12,7 @@ type row struct {
 
 	tone   string
 	course []row
-	// line is its name in the page; empty without a name.
+	// line is its name in the page; empty if there is no name.
 	line Line
 }
 
@@ -74,7 +74,7 @@ func (r *row) add(e support.Entry) {
 	}
 }
 
-// refundOf returns the refund that an entry is of; empty for none.
+// refundOf returns the refund that an entry is of; empty if there is none.
 func refundOf(e support.Entry) string {
 	id, _ := e.Detail["refund_id"].(string)
 	return id

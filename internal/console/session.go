@@ -197,7 +197,7 @@ func (e *Entrance) outcomes(r *http.Request) []outcome {
 	return list
 }
 
-// outcomeOf is the outcome of a form that was done in this session, empty for none.
+// outcomeOf is the outcome of a form that was done in this session; empty if there is none.
 func (e *Entrance) outcomeOf(r *http.Request, key string) string {
 	list := e.outcomes(r)
 	if i := slices.IndexFunc(list, func(d outcome) bool { return d.Key == key }); i >= 0 && key != "" {

@@ -123,7 +123,7 @@ func (v *Visit) Show(c templ.Component) error {
 	return nil
 }
 
-// Query is a value of the address, empty for none.
+// Query is a value of the address; empty if there is none.
 func (v *Visit) Query(name string) string { return v.R.URL.Query().Get(name) }
 
 // IDOf reads the id in the address. A malformed one stands in the audit log as an id

@@ -18,7 +18,7 @@ import (
 
 func storable(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
 
-// cellWords is a cell in words, and inCell is it behind other words; empty for none.
+// cellWords is a cell in words, and inCell is it behind other words; empty if there is none.
 func cellWords(n *int) string {
 	if n == nil {
 		return ""
@@ -43,10 +43,10 @@ func stale(q intake.StaleAccount, now time.Time) string {
 	if q.Pending == 1 {
 		waiting = "a payment waits for a webhook"
 	}
-	return text + ", and " + waiting + ". paylatch asks the provider instead, so changes may appear late. Inform the operators of paylatch."
+	return text + ", and " + waiting + ". Meanwhile paylatch asks the provider, so changes may appear late. Inform the operators of paylatch."
 }
 
-// foreign are sentences that count each account's events about payments that were not made through paylatch.
+// foreign returns sentences that count each account's events about payments that were not made through paylatch.
 func foreign(lastDay map[string]int64) (texts []string) {
 	for _, account := range slices.Sorted(maps.Keys(lastDay)) {
 		events := strconv.FormatInt(lastDay[account], 10) + " webhook events"
@@ -79,7 +79,7 @@ func entryWords(kind support.EntryKind) string {
 	}[kind]
 }
 
-// disputeWords are the statuses of a dispute in words.
+// disputeWords returns the statuses of a dispute in words.
 func disputeWords(s fsm.DisputeState) string {
 	return map[fsm.DisputeState]string{
 		fsm.DisputeWarning: "inquiry", fsm.DisputeOpen: "needs an answer", fsm.DisputeUnderReview: "under review",
@@ -87,13 +87,13 @@ func disputeWords(s fsm.DisputeState) string {
 	}[s]
 }
 
-// eventOf is the webhook that an entry is of; empty for none.
+// eventOf is the webhook that an entry is of; empty if there is none.
 func eventOf(e support.Entry) string {
 	id, _ := e.Detail["event_id"].(string)
 	return id
 }
 
-// details are the details of an entry, in a steady order.
+// details returns the details of an entry, in a steady order.
 func details(e support.Entry) [][2]string {
 	out := make([][2]string, 0, len(e.Detail))
 	for _, name := range slices.Sorted(maps.Keys(e.Detail)) {

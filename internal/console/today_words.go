@@ -72,7 +72,7 @@ func todayKind(name string) string {
 	return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):]
 }
 
-// sums are amounts by currency, in words.
+// sums returns amounts by currency, in words.
 func sums(list []payment.Money) string {
 	if len(list) == 0 {
 		return "–"

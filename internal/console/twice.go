@@ -26,7 +26,7 @@ func charged(a payment.Attempt) int64 {
 	return 0
 }
 
-// pairsOf are the pairs among the payments of a customer, newest first. Each payment is compared with the one before it, so that there are
+// pairsOf returns the pairs among the payments of a customer, newest first. Each payment is compared with the one before it, so that there are
 // at most as many pairs as payments, twice.
 func pairsOf(orders []payment.Order) (pairs []pair) {
 	var all []payment.Attempt
@@ -49,7 +49,7 @@ func pairsOf(orders []payment.Order) (pairs []pair) {
 	return pairs
 }
 
-// alike are the pairs of one amount in different orders, of payments in any order.
+// alike returns the pairs of one amount in different orders, of payments in any order.
 func alike(all []payment.Attempt) (pairs []pair) {
 	slices.SortStableFunc(all, func(a, b payment.Attempt) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	before := map[payment.Money]payment.Attempt{}

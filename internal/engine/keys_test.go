@@ -177,7 +177,7 @@ func keysInvalidRequestStoresNothing(t *testing.T) {
 	require.Equal(t, idempotency.Created, paid.Result)
 }
 
-// Every provider call bears a key of its own, never the client's (formance
+// Every provider call has a key of its own, never the client's (formance
 // payments #745).
 func keysProvidersKeyIsOurs(t *testing.T) {
 	t.Parallel()
@@ -215,7 +215,7 @@ func (p *keyed) Refund(ctx context.Context, c gateway.RefundCall) (gateway.Refun
 	return p.Provider.Refund(ctx, c)
 }
 
-// Every provider call bears a provider key (formance payments #745).
+// Every provider call has a provider key (formance payments #745).
 func keysEachCallHasOne(t *testing.T) {
 	t.Parallel()
 	p := &keyed{}

@@ -79,7 +79,7 @@ func newMarketplace(t *testing.T, lost int, change func(*options)) (*env, *marke
 	}, change: func(o *options) {
 		account := o.Accounts["sandbox"]
 		account.Further = gateway.Further{
-			Capture: gateway.Members{"fees": kit.AnyObject, "note": kit.TextTo(100)},
+			Capture: gateway.Members{"fees": kit.AnyObject, "note": kit.TextTo(100), "share": kit.TextTo(100)},
 			Refund:  gateway.Members{"reverse": kit.AnyBool, "note": kit.TextTo(100)},
 			Split:   gateway.Split{Pay: []string{"share"}, Refund: []string{"reverse"}, Advice: "send `reverse`"},
 		}
@@ -181,6 +181,7 @@ func marketplaceDataThatAreNotAllowed(t *testing.T) {
 			`{"amount":1}`:                  "provider_data.amount",
 			`{"note":""}`:                   "provider_data.note",
 			`{"note":"x","other":{"a":[]}}`: "provider_data.other",
+			`{"share":"acct_1"}`:            "provider_data.share",
 		} {
 			var invalid *payment.ValidationError
 			require.ErrorAs(t, c.do(t.Context(), r.service, id, "the-only-key", text), &invalid, text)

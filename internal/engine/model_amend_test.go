@@ -4,12 +4,53 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/payment"
 )
+
+// TestAmendAnyCourse is about orders that are amended beside pays, pages and late money: whatever comes first, no attempt is of an
+// amount that its order did not have when its customer agreed, and a pending or paid attempt is of the present amount.
+//
+// The long run has 1,000 courses: -rapid.checks=1000.
+func TestAmendAnyCourse(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	amended, charged := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		w := m.world(rt)
+		w.p.inTurn, w.p.dated = true, true
+		w.p.pages = rapid.SampledFrom([]bool{true, true, false}).Draw(rt, "customers pay on pages")
+		all, some := w.actions(), map[string]func(*rapid.T){}
+		for _, name := range []string{
+			"", "pay", "pay anew", "the provider answers", "something happens at provider", "late money", "late money in dollars", "webhook",
+			"ask the provider", "take over", "cancel", "amend an order", "amend and pay at once", "accept too little", "a person decides", "a try on a page",
+		} {
+			if do, ok := all[name]; ok {
+				some[name] = do
+			}
+		}
+		some["amend an order, more often"], some["amend and pay at once, more often"] = w.amend, w.amendAndPay
+		rt.Repeat(some)
+		w.end()
+		m.last = w.last
+		for _, had := range w.prices {
+			amended += len(had) - 1
+		}
+		for _, d := range w.p.deals {
+			if d.charged() {
+				charged++
+			}
+		}
+	})
+	t.Logf("%d amendments, %d charges", amended, charged)
+	require.Positive(t, amended)
+	require.Positive(t, charged)
+}
 
 // anyPrice is a price of an amended order. Each is more than the partial amounts of the model.
 var anyPrice = rapid.SampledFrom([]int64{price, price + 501, price - 299})

@@ -1,12 +1,14 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"pgregory.net/rapid"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -218,9 +220,11 @@ func (w *world) pass(by time.Duration) {
 	for _, p := range w.heldCommands {
 		p.alone = p.alone && by < lease
 	}
-	tx, err := w.db.Begin(w.ctx)
-	w.must(err)
-	defer func() { _ = tx.Rollback(w.ctx) }()
+	w.must(moveTimes(w.ctx, w.db, by, w.orders(), w.user, w.ids()))
+}
+
+// moveTimes moves the times of orders, of a user's keys and of events back, as if the clocks had moved on.
+func moveTimes(ctx context.Context, db *pgxpool.Pool, by time.Duration, orders []payment.OrderID, user payment.UserID, events []string) error {
 	var all pgx.Batch
 	// The log, too, which is otherwise never changed.
 	all.Queue("SET LOCAL session_replication_role = replica")
@@ -235,16 +239,15 @@ func (w *world) pass(by time.Duration) {
 		for name := range strings.FieldsSeq(times) {
 			set = append(set, name+" = "+name+" - $2::interval")
 		}
-		all.Queue("UPDATE "+table+" SET "+strings.Join(set, ", ")+" WHERE order_id = ANY($1)", w.orders(), by)
+		all.Queue("UPDATE "+table+" SET "+strings.Join(set, ", ")+" WHERE order_id = ANY($1)", orders, by)
 	}
-	all.Queue("UPDATE idempotency_keys SET lease_until = lease_until - $2::interval WHERE user_id = $1", w.user, by)
+	all.Queue("UPDATE idempotency_keys SET lease_until = lease_until - $2::interval WHERE user_id = $1", user, by)
 	all.Queue("UPDATE provider_events SET next_try_at = next_try_at - $1::interval WHERE next_try_at IS NOT NULL", by)
 	all.Queue(`UPDATE provider_events SET news = jsonb_set(news::jsonb, '{occurred_at}', to_jsonb((news->>'occurred_at')::timestamptz - $1::interval))::json
-		WHERE provider_event_id = ANY($2) AND news->>'occurred_at' IS NOT NULL AND news->'dispute' IS NULL`, by, w.ids())
+		WHERE provider_event_id = ANY($2) AND news->>'occurred_at' IS NOT NULL AND news->'dispute' IS NULL`, by, events)
 	all.Queue(`UPDATE payment_attempts SET payments = jsonb_set(payments::jsonb, '{p}', (
 			SELECT jsonb_agg(p || jsonb_strip_nulls(jsonb_build_object('t', (p->>'t')::bigint - $2, 'r', (p->>'r')::bigint - $2)) ORDER BY n)
 			FROM jsonb_array_elements(payments::jsonb->'p') WITH ORDINALITY AS e(p, n)))::json
-		WHERE order_id = ANY($1) AND payments::jsonb ? 'p'`, w.orders(), by.Microseconds())
-	w.must(tx.SendBatch(w.ctx, &all).Close())
-	w.must(tx.Commit(w.ctx))
+		WHERE order_id = ANY($1) AND payments::jsonb ? 'p'`, orders, by.Microseconds())
+	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error { return tx.SendBatch(ctx, &all).Close() })
 }

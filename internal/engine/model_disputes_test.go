@@ -21,7 +21,7 @@ const (
 type dispute struct {
 	id  string
 	won bool
-	// at is the provider's clock of how it stands, zero where events bear no time.
+	// at is the provider's time of this status, zero where events have no time.
 	at time.Time
 }
 

@@ -24,7 +24,7 @@ const (
 type paged struct {
 	// tried is set where the last try was declined and the page is open.
 	tried bool
-	// transaction is the deal's own, page the page in which it is made, empty without one. A transaction has no name
+	// transaction is the deal's own, page the page in which it is made; empty if there is none. A transaction has no name
 	// before its customer pays. A failed transaction stays failed: late money has another transaction.
 	transaction, page string
 	// failed are the failed transactions before it.

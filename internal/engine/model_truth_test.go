@@ -216,7 +216,7 @@ func (w *world) believes(name string) {
 }
 
 // charges requires that a payment is begun once at the provider, and that no order is charged
-// twice, but by a provider that had reported the first payment as over.
+// twice, unless the provider had reported that the first payment was over.
 func (w *world) charges() {
 	begun, plain := map[string]bool{}, map[string]bool{}
 	for _, d := range w.p.deals {

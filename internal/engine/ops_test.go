@@ -25,7 +25,7 @@ type opsView struct {
 	// NextCheckAt is when the first open operation is due. LeaseUntil is the end of a runner's lease. Operations of
 	// refunds, and operations that trail a final attempt, do not count.
 	NextCheckAt, LeaseUntil *time.Time
-	// Checks are the tries of that operation, Tries the tries of all open operations, Fence all takes.
+	// Checks counts the tries of that operation, Tries those of all open operations, and Fence all takes.
 	Checks int
 	Tries  int
 	Fence  int64

@@ -22,7 +22,7 @@ type stranger struct {
 	gateway.Provider
 
 	calls atomic.Int32
-	// shows is another payment with the id that is looked up; nil for none.
+	// shows is another payment with the id that is looked up; nil if there is none.
 	shows *gateway.Outcome
 }
 

@@ -21,7 +21,7 @@ type lossy struct {
 	gateway.Provider
 
 	says map[string]func() (gateway.Outcome, error)
-	// ours is the payment among them with the mark of any attempt that is looked for; empty without one.
+	// ours is the payment among them with the mark of any attempt that is looked for; empty if there is none.
 	ours string
 }
 

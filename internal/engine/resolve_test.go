@@ -72,7 +72,7 @@ func (r *env) agreed(t *testing.T, cmd commands.Resolve) (payment.Discrepancy, e
 	return d, err
 }
 
-// knowing is a provider with payments of these names. The first one bears our mark.
+// knowing is a provider with payments of these names. The first one has our mark.
 func knowing(names ...string) func(of gateway.Provider) gateway.Provider {
 	p := &lossy{says: map[string]func() (gateway.Outcome, error){}, ours: names[0]}
 	for _, name := range names {

@@ -96,7 +96,7 @@ func paySandboxTokens(t *testing.T) {
 	}
 }
 
-// payAll pays an order with each token at once, except the token of webhookFirst.
+// payAll pays one order for each token at the same time, without the token of webhookFirst.
 func (r *env) payAll(t *testing.T) map[string]commands.Reply {
 	t.Helper()
 	var mu sync.Mutex

@@ -35,7 +35,8 @@ type Payouts interface {
 // would give the same result.
 var ErrUnreadable = errors.New("an entry of the provider's list can't be read")
 
-// Statement reads a provider's file with the content of [Books]: its settlement details, its registry.
+// Statement reads a provider's file with the content of [Books]: its settlement details, its registry. It passes the file's payouts, too,
+// see Entry.Paid.
 type Statement func(file io.Reader, take func(Entry) error) error
 
 // Span is the time from From, inclusive, until To, exclusive.
@@ -71,6 +72,8 @@ type Entry struct {
 	ID string
 	// Own is set on an entry of the account, which is about no payment. It has a Net, and of Movement only the time.
 	Own payment.EntryKind
+	// Paid is set on a payout in a Statement. Such an entry has nothing else.
+	Paid *payment.PayoutReport
 	// Payment is the canonical id of the payment, as in a Report. References are its other names, with our attempt's id
 	// where the provider carries it.
 	Payment    string
@@ -91,7 +94,7 @@ type Entry struct {
 	Payout string
 }
 
-// Names are all ids that the entry contains for the payment.
+// Names returns all ids that the entry contains for the payment.
 func (e Entry) Names() []string {
 	return payment.Report{Payment: e.Payment, References: e.References}.Names()
 }

@@ -28,7 +28,7 @@ const (
 	CallAsked CallOutcome = "asked"
 )
 
-// CallResult is the result of one call. It counts only while its operation's fence holds, except for its reports.
+// CallResult is the result of one call. Its reports always count; the rest counts only while the operation's fence holds.
 type CallResult struct {
 	Outcome CallOutcome
 	// ProviderRef is the provider's id of this very call, empty if not stated. A later refusal of the call names it.
@@ -38,7 +38,7 @@ type CallResult struct {
 	// Cancelled is the result of the cancel that followed a decline under the same lease; nil
 	// without one.
 	Cancelled *CallResult
-	// Inference is the conclusion from the result, nil without one.
+	// Inference is the conclusion from the result; nil if there is none.
 	Inference *Inference
 }
 
@@ -68,7 +68,7 @@ type Inference struct {
 	Cause     payment.Cause
 }
 
-// Event is the status of the payment by the last report, empty without a report.
+// Event is the status of the payment by the last report; empty if there is no report.
 func (r CallResult) Event() fsm.Event {
 	for _, v := range slices.Backward(r.Reports) {
 		if v.Refund == nil {

@@ -27,7 +27,7 @@ type Line struct {
 	TaxAmount int64    `json:"tax_amount,omitempty"`
 	SKU       string   `json:"sku,omitempty"`
 	Type      LineType `json:"type,omitempty"`
-	// Receipt is the part of a fiscal receipt about the line; nil without one.
+	// Receipt is the part of a fiscal receipt about the line; nil if there is none.
 	Receipt *LineReceipt `json:"receipt,omitempty"`
 }
 

@@ -85,8 +85,17 @@ type Further struct {
 	Split           Split
 }
 
-// AcceptsCapture returns a payment.ValidationError for data that a capture must not carry.
-func (f Further) AcceptsCapture(d Data) error { return invalid(f.Capture.check(d, "a capture")) }
+// AcceptsCapture returns a payment.ValidationError for data that a capture must not carry. It also returns one for a capture
+// that shares the money of a payment whose pay did not: the refund of such a payment would not have to choose the accounts that bear it.
+func (f Further) AcceptsCapture(d Data, split bool) error {
+	faults := f.Capture.check(d, "a capture")
+	for _, name := range f.Split.Pay {
+		if _, ok := d[name]; ok && !split {
+			faults = append(faults, payment.FieldError{Field: "provider_data." + name, Message: "needs a pay that shared the money, too: send it with the pay"})
+		}
+	}
+	return invalid(faults)
+}
 
 // AcceptsRefund returns a payment.ValidationError for data that a refund must not carry. It also returns one for a refund
 // of a payment that shares its money, if the data does not choose the accounts that bear it.

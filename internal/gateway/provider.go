@@ -68,7 +68,7 @@ type Completion struct {
 	Attempt           payment.AttemptID
 	Order             payment.OrderID
 	ProviderPaymentID string
-	// Container is the provider's id of the page, session or order in which the payment is made; empty without one.
+	// Container is the provider's id of the page, session or order in which the payment is made; empty if there is none.
 	Container string
 	Money     payment.Money
 	Capture   payment.CaptureMode
@@ -91,7 +91,7 @@ type Capture struct {
 	Several, Final bool
 	// Again is set if an earlier call of this capture may have reached the provider.
 	Again bool
-	// Receipt is the content of the fiscal receipt of the capture; nil without a receipt.
+	// Receipt is the content of the fiscal receipt of the capture; nil if there is no receipt.
 	Receipt *Receipt
 	// ProviderData are members of the provider's own request, checked by Further.AcceptsCapture.
 	ProviderData   Data
@@ -126,7 +126,7 @@ type RefundCall struct {
 	// Left is how much of the captured money is left before this refund, as far as was reported.
 	Left   payment.Money
 	Reason string
-	// Receipt is the content of the fiscal receipt of the refund; nil without a receipt.
+	// Receipt is the content of the fiscal receipt of the refund; nil if there is no receipt.
 	Receipt *Receipt
 	// ProviderData are members of the provider's own request, checked by Further.AcceptsRefund.
 	ProviderData   Data
@@ -143,7 +143,7 @@ type RefundRef struct {
 	Container string
 	// Age is how long ago, at least, the refund was sent; 0 if it may not have been.
 	Age time.Duration
-	// Money is the refund's amount, Taken the payment's captured amount before; zero if not recorded.
+	// Money is the refund's amount. Taken is the payment's captured amount before the refund; zero if not recorded.
 	Money, Taken payment.Money
 }
 
@@ -164,7 +164,7 @@ type Outcome struct {
 	// ProviderPaymentID is the payment's id, the same as in webhooks; see webhooks.Event. It is empty while the outcome
 	// has only a Container, in which the customer has begun no payment yet.
 	ProviderPaymentID string
-	// Container is the provider's id of the page, session or order in which the payment is made; empty without one.
+	// Container is the provider's id of the page, session or order in which the payment is made; empty if there is none.
 	Container string
 	// Payee is the provider's id of the account that is paid, empty where the response does not state it; Live is whether
 	// real money is meant, nil where the response does not state that.
@@ -175,7 +175,7 @@ type Outcome struct {
 	// ProviderRef is the provider's id of this very call, which captures or cancels: of a capture, the id of its movement.
 	// It is empty where the provider has none.
 	ProviderRef string
-	// Refusal is a capture that the provider had accepted and has not carried out, as a lookup shows it; nil without one.
+	// Refusal is a capture that the provider had accepted and has not carried out, as a lookup shows it; nil if there is none.
 	Refusal *payment.RefusalReport
 	// Money is the authorised or captured amount; nil if not stated.
 	Money *payment.Money
@@ -189,9 +189,9 @@ type Outcome struct {
 	// NextAction is the step that the customer must take; nil if no step is due.
 	NextAction *payment.NextAction
 	Failure    *payment.Failure
-	// Review is the provider's review of the payment, as far as the response states it; nil without one.
+	// Review is the provider's review of the payment, as far as the response states it; nil if there is none.
 	Review *payment.ReviewReport
-	// Saved is the payment method that the provider has stored; nil without a stored method.
+	// Saved is the payment method that the provider has stored; nil if there is no stored method.
 	Saved *payment.SavedMethod
 }
 
@@ -223,8 +223,8 @@ func RefusedRefund(providerCode string) RefundOutcome {
 }
 
 var (
-	// ErrNotSent is returned when not a byte of this one call reached the provider, except lookups at its beginning. An
-	// earlier call may have reached it.
+	// ErrNotSent is returned when this call did not send its command. Lookups at the beginning of the call may have been
+	// sent, and an earlier call may have sent the command.
 	ErrNotSent = errors.New("nothing was sent to the provider")
 	// ErrUnsupportedRequest is an ErrNotSent of a request that this provider is never sent,
 	// whenever it is tried: a token of another kind, an amount that it has no

@@ -19,7 +19,7 @@ func FromOutcome(o Outcome, cause payment.Cause) payment.Report {
 	return r
 }
 
-// Reports are the reports in a lookup of a payment: its status, and its refunds where the lookup shows them.
+// Reports returns the reports in a lookup of a payment: its status, and its refunds where the lookup shows them.
 func Reports(o Outcome, cause payment.Cause) []payment.Report {
 	reports := []payment.Report{FromOutcome(o, cause)}
 	for _, r := range o.Refunds {

@@ -33,7 +33,7 @@ type NextAction struct {
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 }
 
-// Redirect is the action of going to a page; nil without an address.
+// Redirect is the action of going to a page; nil if there is no address.
 func Redirect(url string) *NextAction {
 	if url == "" {
 		return nil

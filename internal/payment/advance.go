@@ -21,7 +21,7 @@ type Facts struct {
 	Review     ReviewStatus
 }
 
-// Facts are the attempt's.
+// Facts returns the attempt's facts.
 func (a Attempt) Facts() Facts {
 	return Facts{
 		State: a.State, ProviderPaymentID: a.ProviderPaymentID, Authorized: a.Authorized, Captured: a.Captured,

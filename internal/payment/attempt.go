@@ -94,7 +94,7 @@ type Attempt struct { //nolint:recvcheck // methods that only read take a value
 	// NextAction is the step that the customer must take; nil if no step is due.
 	NextAction *NextAction
 	Failure    *Failure
-	// Saved is the payment method that the provider has stored; nil without a stored method.
+	// Saved is the payment method that the provider has stored; nil if there is no stored method.
 	Saved *SavedMethod
 	// Review is the provider's own review of the payment, its status empty without one.
 	Review Review

@@ -141,7 +141,7 @@ func (a *Attempt) OnlyCapture(can Capabilities) string {
 	return a.Movements[i].ProviderID
 }
 
-// stated are the movements of a report. Its captures are one, with the sum that their payment has once they are recorded,
+// stated returns the movements of a report. Its captures are one, with the sum that their payment has once they are recorded,
 // where the report names them.
 func (a *Attempt) stated(movements []MovementReport, key string, r Report) (all []MovementReport) {
 	with, named := *a, false
@@ -173,7 +173,7 @@ func (a *Attempt) Capturing() (amount int64) {
 	return amount
 }
 
-// CaptureBy is the capture of an idempotency key, nil without one.
+// CaptureBy is the capture of an idempotency key; nil if there is none.
 func (a *Attempt) CaptureBy(key string) *Operation {
 	for i := range a.Operations {
 		if o := &a.Operations[i]; o.Kind == OperationCapture && o.OriginID == key {

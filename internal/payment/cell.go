@@ -18,10 +18,10 @@ const CellBits = 10
 type Cell uint16
 
 // OnlyCell is the cell of a service that has no others, and the first one of a service that has. The ids of what no address names,
-// such as the entries of a log, bear it everywhere.
+// such as the entries of a log, contain it everywhere.
 const OnlyCell Cell = 0
 
-// CellOf returns the cell that an id of NewID or NewIDAt bears. Any other id has bits in that place, too: what has no such cell is to
+// CellOf returns the cell that an id of NewID or NewIDAt names. Any other id has bits in that place, too: what has no such cell is to
 // be taken for an id that does not exist.
 func CellOf[ID ~[16]byte](id ID) Cell { return Cell(id[6]&0x0f)<<6 | Cell(id[7]>>2) }
 

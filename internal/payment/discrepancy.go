@@ -23,12 +23,12 @@ type Discrepancy struct {
 	Money   *Money
 	Text    string
 	At      time.Time
-	// Assignee is the subject of the person at work on it; empty without one.
+	// Assignee is the subject of the person at work on it; empty if there is none.
 	Assignee string
 	// CausedBy is the subject of the person who opened it by resolving another discrepancy. That person can't close it.
 	// It is empty otherwise.
 	CausedBy string
-	// Proposed is the resolution of one person that a second person must confirm; nil without a proposal.
+	// Proposed is the resolution of one person that a second person must confirm; nil if there is no proposal.
 	Proposed *ProposedResolution
 	// Resolved is nil while it is open.
 	Resolved *Resolved

@@ -14,7 +14,7 @@ var (
 	ErrUserMissing = errors.New("the On-Behalf-Of header is missing")
 	// ErrAccountNotOffered is returned when a customer names an account that the configuration does
 	// not offer to customers.
-	ErrAccountNotOffered = errors.New("account not offered")
+	ErrAccountNotOffered = errors.New("the account is not offered to customers")
 	// ErrOrderNotFound is returned when the order does not exist.
 	ErrOrderNotFound = errors.New("order not found")
 	// ErrAttemptNotFound is returned when the attempt does not exist.
@@ -31,17 +31,17 @@ var (
 	ErrPayoutNotFound = errors.New("payout not found")
 	// ErrOrderExists is returned when the order's id is taken by an order with other content or of
 	// another user.
-	ErrOrderExists = errors.New("order exists")
+	ErrOrderExists = errors.New("another order has this id")
 	// ErrOrderPaid is returned when the order is paid, or a failed attempt of it holds money.
-	ErrOrderPaid = errors.New("order already paid")
+	ErrOrderPaid = errors.New("the order is paid, or a failed attempt holds money")
 	// ErrOrderChanged is returned when the order has another version than the caller expected.
 	ErrOrderChanged = errors.New("order changed")
 	// ErrOrderCancelled is returned when the order's cancellation was requested.
-	ErrOrderCancelled = errors.New("order cancelled")
+	ErrOrderCancelled = errors.New("the order is cancelled or is being cancelled")
 	// ErrStoredMethod is returned when the token of a stored payment method is not declared as one.
-	ErrStoredMethod = errors.New("stored payment method")
+	ErrStoredMethod = errors.New("the token is of a stored payment method and not declared so")
 	// ErrMethodNotYours is returned when a stored payment method does not exist or is not the customer's.
-	ErrMethodNotYours = errors.New("payment method of another customer")
+	ErrMethodNotYours = errors.New("no such payment method of this customer")
 	// ErrMethodRemoved is returned when the provider has reported that a stored payment method was removed.
 	ErrMethodRemoved = errors.New("payment method was removed")
 	// ErrProviderUnavailable is returned when a lookup must come first, and gets no response.
@@ -53,27 +53,28 @@ var (
 	ErrNotCompletable = errors.New("attempt not completable")
 	// ErrNotCapturable is returned when there is no authorised money to capture.
 	ErrNotCapturable = errors.New("attempt not capturable")
-	// ErrCaptureExceeds is returned when more is to be captured than was authorised.
+	// ErrCaptureExceeds is returned when the amount to capture is larger than the authorised amount.
 	ErrCaptureExceeds = errors.New("capture exceeds authorisation")
 	// ErrNotRefundable is returned when the attempt holds no money.
 	ErrNotRefundable = errors.New("attempt not refundable")
-	// ErrRefundExceeds is returned when more is to be refunded than is left.
+	// ErrRefundExceeds is returned when the amount is larger than the refundable amount.
 	ErrRefundExceeds = errors.New("refund exceeds payment")
-	// ErrRefundableChanged is returned when another amount is left than the caller expected.
+	// ErrRefundableChanged is returned when the refundable amount is not the amount that the caller expected.
 	ErrRefundableChanged = errors.New("refundable amount changed")
 	// ErrDisputeOpen is returned for a refund beside an open dispute that the caller has not acknowledged.
 	ErrDisputeOpen = errors.New("a dispute of the payment is open")
-	// ErrPaymentAmbiguous is returned for a refund that names no payment of an attempt with money on several payments.
-	ErrPaymentAmbiguous = errors.New("several payments hold money")
+	// ErrPaymentAmbiguous is returned for a refund that names no payment, or no capture, of an attempt in which several hold
+	// money.
+	ErrPaymentAmbiguous = errors.New("several payments or captures hold money")
 	// ErrBusy is returned when another command on the same attempt or order is still under way.
 	ErrBusy = errors.New("another command is under way")
 	// ErrDiscrepancyNotFound is returned when the discrepancy does not exist.
 	ErrDiscrepancyNotFound = errors.New("discrepancy not found")
-	// ErrResolved is returned when a discrepancy was resolved otherwise before.
-	ErrResolved = errors.New("discrepancy is resolved")
+	// ErrResolved is returned when a discrepancy was already resolved in another way.
+	ErrResolved = errors.New("the discrepancy is resolved in another way")
 	// ErrNotPending is returned when a resolution would move an attempt or a refund that is not pending or does not
 	// exist.
-	ErrNotPending = errors.New("no pending attempt")
+	ErrNotPending = errors.New("no pending attempt or refund")
 	// ErrHoldsMoney is returned when a resolution would mark an attempt as not paid while it holds money.
 	ErrHoldsMoney = errors.New("attempt holds money")
 	// ErrResolutionImpossible is returned when a resolution would leave an attempt, a refund or
@@ -91,10 +92,10 @@ var (
 	ErrOwnResolution = fmt.Errorf("%w: the same person's resolution opened it", ErrSecondPerson)
 	// ErrPaymentIDMissing is returned when a resolution would mark an attempt or a refund as paid without the provider's
 	// id of it.
-	ErrPaymentIDMissing = errors.New("the provider's payment id is missing")
+	ErrPaymentIDMissing = errors.New("the provider's id of the payment or refund is missing")
 	// ErrPaymentTaken is returned when the provider's id of the payment belongs to another attempt, or the id of the
 	// refund to another refund.
-	ErrPaymentTaken = errors.New("the payment belongs to another attempt")
+	ErrPaymentTaken = errors.New("the provider's id belongs to another attempt or refund")
 	// ErrUnavailable is returned when the storage can't be reached or did not answer in time. The
 	// outcome is unknown; the same request may be sent again.
 	ErrUnavailable = errors.New("storage unavailable")
@@ -103,9 +104,8 @@ var (
 	ErrPaysHeld = errors.New("pays and refunds wait for a reconciliation")
 	// ErrOverloaded is returned when the queue of webhooks is full.
 	ErrOverloaded = errors.New("overloaded")
-	// ErrDeliveryReplayed is returned when the id of one delivery of a provider came before with
-	// another body.
-	ErrDeliveryReplayed = errors.New("delivery replayed")
+	// ErrDeliveryReplayed is returned when an earlier delivery of the provider had the same id and another body.
+	ErrDeliveryReplayed = errors.New("a delivery with this id had another body")
 )
 
 // ValidationError is returned when a command's own form is wrong.

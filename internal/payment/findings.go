@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 )
 
-// findings are the discrepancies that a report opens: contradictions to the attempt, and changes of money that had been
+// findings returns the discrepancies that a report opens: contradictions to the attempt, and changes of money that had been
 // paid.
 func findings(before, after Attempt, r Report, p *Payment, odd DiscrepancyKind, verdict fsm.Verdict) (found []Finding) {
 	recorded := after.Movements[before.countOf(after):]
@@ -164,7 +164,7 @@ func secondPayment(before, after Attempt, p *Payment) []Finding {
 }
 
 // capturedBeside is the payment that captured money beside another one: the first that holds it still, else the first that
-// did; nil without one.
+// did; nil if there is none.
 func (a *Attempt) capturedBeside(id string) (found *Payment) {
 	for i := range a.Payments {
 		switch p := &a.Payments[i]; {

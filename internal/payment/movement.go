@@ -20,7 +20,7 @@ const (
 	MovementChargebackReversal MovementKind = "chargeback_reversal"
 )
 
-// MovementKinds are the kinds of money movements.
+// MovementKinds returns the kinds of money movements.
 func MovementKinds() []MovementKind {
 	return []MovementKind{
 		MovementAuthorization, MovementRelease, MovementCapture, MovementCaptureReversal, MovementRefund, MovementRefundReversal, MovementChargeback,
@@ -277,7 +277,7 @@ func (a *Attempt) Foreign() Money {
 	return Money{}
 }
 
-// currencies are the currencies of the movements, each once.
+// currencies returns the currencies of the movements, each once.
 func (a *Attempt) currencies() (all []Currency) {
 	for _, m := range a.Movements {
 		if !slices.Contains(all, m.Money.Currency) {
@@ -306,7 +306,7 @@ func (a *Attempt) authorized(c Currency, of func(Movement) bool) int64 {
 	return max(0, a.sum(MovementAuthorization, c, of)-a.sum(MovementRelease, c, of))
 }
 
-// keys are the keys under which the movements of the attempt's payments are recorded, each once.
+// keys returns the keys under which the movements of the attempt's payments are recorded, each once.
 func (a *Attempt) keys() []string {
 	keys := []string{""}
 	for i := range a.Payments {

@@ -76,7 +76,7 @@ func covered(a *Attempt, refunds []Refund, r *Refund) bool {
 	return r.Money.Minor <= left
 }
 
-// FindRefund is the refund that a report names, nil without a match.
+// FindRefund is the refund that a report names; nil if there is no match.
 func FindRefund(refunds []*Refund, t RefundReport) *Refund {
 	i := slices.IndexFunc(refunds, func(r *Refund) bool { return t.Reference != "" && t.Reference == r.ID.String() })
 	if i < 0 {
@@ -88,7 +88,7 @@ func FindRefund(refunds []*Refund, t RefundReport) *Refund {
 	return refunds[i]
 }
 
-// RefundMovements are the money movements that a report of a refund implies. The refund is nil if the report names no recorded
+// RefundMovements returns the money movements that a report of a refund implies. The refund is nil if the report names no recorded
 // refund.
 func RefundMovements(t RefundReport, a *Attempt, r *Refund) []MovementReport {
 	id, money := t.ProviderID, Money{}
@@ -134,7 +134,7 @@ func (r Refund) movementID(a *Attempt) string {
 	return r.ProviderRefundID
 }
 
-// UnclaimedRefunds are an attempt's recorded refund movements that no refund claims by its id.
+// UnclaimedRefunds returns an attempt's recorded refund movements that no refund claims by its id.
 func UnclaimedRefunds(a *Attempt, refunds []*Refund) (unclaimed []Movement) {
 	for _, m := range a.Movements {
 		if m.Kind != MovementRefund || m.Source != MovementNamed || m.Money.Currency != a.Money.Currency {

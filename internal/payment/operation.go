@@ -61,7 +61,7 @@ type Operation struct {
 	// Number counts within the attempt and the kind, from 0, and is never reused.
 	Number  int
 	Account string
-	// RefundID is the refund that it is about; zero without one.
+	// RefundID is the refund that it is about; zero if there is none.
 	RefundID RefundID
 	// Payment is the provider's id of the payment to cancel; empty for all payments of the attempt.
 	Payment string
@@ -75,7 +75,7 @@ type Operation struct {
 	// Sends counts the permits to send, Fence the takes: a fencing token.
 	Sends int
 	Fence int64
-	// LeaseUntil is the end of one runner's lease; nil without a lease.
+	// LeaseUntil is the end of one runner's lease; nil if there is no lease.
 	LeaseUntil *time.Time
 	// Tries counts responses, and failures to get one.
 	Tries int
@@ -262,7 +262,7 @@ func (o *Operation) Begin(now, end, next time.Time) {
 	o.NextAt = &next
 }
 
-// OpenOperation is the attempt's open operation of a slot, nil without one.
+// OpenOperation is the attempt's open operation of a slot; nil if there is none.
 func (a *Attempt) OpenOperation(slot string) *Operation {
 	for i := range a.Operations {
 		if o := &a.Operations[i]; o.Open() && o.Slot() == slot {
@@ -272,13 +272,13 @@ func (a *Attempt) OpenOperation(slot string) *Operation {
 	return nil
 }
 
-// OpenCancel is the attempt's open cancel, nil without one.
+// OpenCancel is the attempt's open cancel; nil if there is none.
 func (a *Attempt) OpenCancel() *Operation { return a.OpenOperation(string(OperationCancel)) }
 
-// LastCancel is the last cancel of the attempt as a whole, nil without one.
+// LastCancel is the last cancel of the attempt as a whole; nil if there is none.
 func (a *Attempt) LastCancel() (last *Operation) { return a.lastCancel("") }
 
-// CancelOf is the last cancel of one payment, nil without one.
+// CancelOf is the last cancel of one payment; nil if there is none.
 func (a *Attempt) CancelOf(payment string) *Operation { return a.lastCancel(payment) }
 
 func (a *Attempt) lastCancel(payment string) (last *Operation) {
@@ -305,7 +305,7 @@ func (a *Attempt) CancelWanted() bool {
 	return a.LastCancel() != nil
 }
 
-// OpenTake is the attempt's open charge, complete or capture, nil without one.
+// OpenTake is the attempt's open charge, complete or capture; nil if there is none.
 func (a *Attempt) OpenTake() *Operation { return a.OpenOperation("take") }
 
 // Operation is the attempt's operation with a name, nil if it does not exist.
@@ -318,7 +318,7 @@ func (a *Attempt) Operation(kind OperationKind, number int) *Operation {
 	return nil
 }
 
-// LeasedOperation is the operation whose runner has the attempt, nil without one. Refunds have leases of their own.
+// LeasedOperation is the operation whose runner has the attempt; nil if there is none. Refunds have leases of their own.
 func (a *Attempt) LeasedOperation(now time.Time) *Operation {
 	for i := range a.Operations {
 		if o := &a.Operations[i]; o.RefundID == (RefundID{}) && o.Leased(now) {
@@ -328,7 +328,7 @@ func (a *Attempt) LeasedOperation(now time.Time) *Operation {
 	return nil
 }
 
-// RefundOperation is the open operation of a refund, nil without one.
+// RefundOperation is the open operation of a refund; nil if there is none.
 func (a *Attempt) RefundOperation(id RefundID) *Operation { return a.OpenOperation(id.String()) }
 
 // Unreleased reports whether a failed attempt may have money on hold, in any currency. Movements

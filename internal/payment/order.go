@@ -65,7 +65,7 @@ type Terms struct {
 	Metadata    map[string]string
 }
 
-// Terms are the order's terms as they are now.
+// Terms returns the order's terms as they are now.
 func (o Order) Terms() Terms { return Terms{o.Money, o.Description, o.Metadata} }
 
 // Equal reports whether two terms are the same.
@@ -201,7 +201,7 @@ func (o Order) ResponseTo(req idempotency.Request) Order {
 	return o
 }
 
-// Views are the order's attempts, each with the fields that the order adds.
+// Views returns the order's attempts, each with the fields that the order adds.
 func (o Order) Views() []View {
 	views := make([]View, len(o.Attempts))
 	for i, a := range o.Attempts {
@@ -238,7 +238,7 @@ type LateMoneyError struct{ Attempt Attempt }
 
 // Error implements error.
 func (e *LateMoneyError) Error() string {
-	return ErrOrderPaid.Error() + ": by late money of " + e.Attempt.ID.String()
+	return ErrOrderPaid.Error() + ": late money of attempt " + e.Attempt.ID.String()
 }
 
 // Unwrap makes it an ErrOrderPaid.

@@ -34,7 +34,7 @@ const (
 type Payment struct {
 	// ID is the provider's id of it, empty while the provider has not named the attempt's only payment.
 	ID string
-	// Container is the provider's id of the page, session or order in which it was made; empty without one.
+	// Container is the provider's id of the page, session or order in which it was made; empty if there is none.
 	Container string
 	State     fsm.PaymentState
 	NamedBy   NamedBy
@@ -43,7 +43,7 @@ type Payment struct {
 	// Failure is the code of its failure, empty if it has not failed.
 	Failure string
 	// FirstAt is when it was first reported, LastAt when a report last changed it: by our clock. ReportedAt is the
-	// provider's clock of the last report that moved it, zero if that bore no time.
+	// provider's clock of the last report that moved it, zero if the report had no time.
 	FirstAt, LastAt, ReportedAt time.Time
 }
 
@@ -107,7 +107,7 @@ func (a *Attempt) Knows(id string) bool {
 	return id != "" && (a.Payment(id) != nil || a.container(id) != nil)
 }
 
-// OpenContainer is the last container in which a payment may still begin; empty without an open container.
+// OpenContainer returns the id of the last container that has not ended; empty if all have ended.
 func (a *Attempt) OpenContainer() string {
 	for _, c := range slices.Backward(a.Containers) {
 		if !c.Ended {
@@ -117,7 +117,7 @@ func (a *Attempt) OpenContainer() string {
 	return ""
 }
 
-// Cancellable are the payments that a cancel is sent to: all that may still take money, or hold it.
+// Cancellable returns the payments that a cancel is sent to: all that may still take money, or hold it.
 func (a *Attempt) Cancellable() (all []Payment) {
 	for _, p := range a.Payments {
 		if p.State.Live() || p.State == fsm.PaymentFailed && p.OnHold() > 0 {
@@ -127,7 +127,7 @@ func (a *Attempt) Cancellable() (all []Payment) {
 	return all
 }
 
-// Holders are the payments that hold captured money.
+// Holders returns the payments that hold captured money.
 func (a *Attempt) Holders() (all []Payment) {
 	for _, p := range a.Payments {
 		if p.Held() > 0 {
@@ -260,7 +260,7 @@ func (a *Attempt) add(r Report, now time.Time) (p *Payment, ambiguous, full bool
 	return &a.Payments[len(a.Payments)-1], false, false
 }
 
-// inContainer are the payments that a report without a payment id may be about: the payments of its container, or all
+// inContainer returns the payments that a report without a payment id may be about: the payments of its container, or all
 // payments.
 func (a *Attempt) inContainer(id string) (all []*Payment) {
 	for i := range a.Payments {

@@ -14,7 +14,7 @@ const (
 	PayoutCanceled  PayoutStatus = "canceled"
 )
 
-// PayoutStatuses are the statuses of a payout.
+// PayoutStatuses returns the statuses of a payout.
 func PayoutStatuses() []PayoutStatus {
 	return []PayoutStatus{PayoutPending, PayoutInTransit, PayoutPaid, PayoutFailed, PayoutCanceled}
 }

@@ -23,14 +23,14 @@ const (
 	RefundByProvider RefundOrigin = "provider"
 )
 
-// Refund is a refund's identity and state. Its amount counts by its movement. Only [Advance]
-// changes its state.
+// Refund is a refund's identity and state. The attempt's refunded amount comes from its movements, not from Money. Only
+// [Advance] changes the state.
 type Refund struct {
 	ID        RefundID
 	OrderID   OrderID
 	AttemptID AttemptID
 	Origin    RefundOrigin
-	// UserID, RequestID and RequestHash come from the request; zero without one.
+	// UserID, RequestID and RequestHash come from the request; zero if there is none.
 	UserID           UserID
 	RequestID        RequestID
 	RequestHash      idempotency.Hash
@@ -49,7 +49,7 @@ type Refund struct {
 	CreatedAt, UpdatedAt time.Time
 	FinalizedAt          *time.Time
 	ReadAt               time.Time
-	// LeaseUntil is until when a runner has its operation; nil without one. It is read with the
+	// LeaseUntil is until when a runner has its operation; nil if there is none. It is read with the
 	// refund and not stored there.
 	LeaseUntil *time.Time
 	// NextAt is when its operation is due, read as LeaseUntil.

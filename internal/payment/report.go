@@ -47,9 +47,9 @@ type Report struct {
 	Refusal *RefusalReport
 	// NextAction is the step that the customer must take; nil if no step is due.
 	NextAction *NextAction
-	// Review is the provider's statement about its review of the payment; nil without one.
+	// Review is the provider's statement about its review of the payment; nil if there is none.
 	Review *ReviewReport
-	// Saved is the payment method that the provider has stored; nil without a stored method.
+	// Saved is the payment method that the provider has stored; nil if there is no stored method.
 	Saved   *SavedMethod
 	Failure *Failure
 	// Approved is set when the customer has agreed and the provider waits for a call to take or
@@ -90,7 +90,7 @@ const (
 
 // RefundReport is a refund as a provider reports it.
 type RefundReport struct {
-	// ProviderID is the provider's id of the refund, Reference is ours; either may be empty.
+	// ProviderID is the provider's id of the refund. Reference is paylatch's id. Either may be empty.
 	ProviderID, Reference string
 	// Event is fsm.EventProcessing, EventSucceeded or EventFailed.
 	Event fsm.Event
@@ -148,7 +148,7 @@ type Cause struct {
 	ID   string
 }
 
-// Names are all ids that the report contains for the payment.
+// Names returns all ids that the report contains for the payment.
 func (r Report) Names() []string {
 	names := slices.Clip(r.References)
 	for _, id := range []string{r.Container, r.Payment} {
@@ -159,7 +159,7 @@ func (r Report) Names() []string {
 	return names
 }
 
-// MovementsOf are the movements that the status of a payment implies: the amount authorized, or captured, until now.
+// MovementsOf returns the movements that the status of a payment implies: the amount authorized, or captured, until now.
 func MovementsOf(says fsm.Event, money *Money) []MovementReport {
 	kinds := map[fsm.Event]MovementKind{fsm.EventAuthorized: MovementAuthorization, fsm.EventSucceeded: MovementCapture}
 	kind, moves := kinds[says]

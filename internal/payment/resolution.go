@@ -36,7 +36,7 @@ type PossibleResolution struct {
 
 // Circumstances are the facts that the possible resolutions of a discrepancy depend on, beside the discrepancy itself.
 type Circumstances struct {
-	// State is the state of its attempt, Held the amount that the attempt holds; empty without an attempt.
+	// State is the state of its attempt. Held is the amount that the attempt holds. Both are empty if there is no attempt.
 	State fsm.State
 	Held  int64
 	// Foreign is set if the attempt holds money in another currency. MayHold is set if it failed and may have a hold
@@ -48,7 +48,7 @@ type Circumstances struct {
 	Refunding bool
 	// Order is what the order needs.
 	Order Need
-	// Refund is the state of the discrepancy's refund, Dispute the state of its dispute; empty without a named one.
+	// Refund is the state of the discrepancy's refund. Dispute is the state of its dispute. Each is empty if it names none.
 	Refund  fsm.RefundState
 	Dispute fsm.DisputeState
 }
@@ -189,7 +189,7 @@ var acceptedWhen = map[DiscrepancyKind]string{ //nolint:gochecknoglobals // a ta
 	UnknownHere:     "the payment is not a payment of this service, or its goods are delivered",
 }
 
-// Beforehand is another remedy for the discrepancy; empty without one.
+// Beforehand returns another remedy for the discrepancy; empty if there is none.
 func (d Discrepancy) Beforehand(c Circumstances) string { return beforehand[d.standing(c)] }
 
 // Moves reports whether a resolution decides the state of an attempt or a refund.
@@ -327,7 +327,7 @@ func (p ProposedResolution) What() string {
 // Awaits reports whether a second person must confirm the proposal.
 func (d Discrepancy) Awaits() bool { return d.Proposed != nil && d.Resolved == nil }
 
-// Confirmed is the subject of the person who proposed the resolution; empty without a proposal.
+// Confirmed is the subject of the person who proposed the resolution; empty if there is no proposal.
 func (d Discrepancy) Confirmed() string {
 	r, p := d.Resolved, d.Proposed
 	if r == nil || p == nil || p.By == r.By || p.Resolution != r.Resolution || p.ProviderPaymentID != r.ProviderPaymentID {

@@ -5,9 +5,9 @@ import (
 )
 
 // ErrAssigned is returned when a discrepancy is another person's than was expected; it is an *AssignedError.
-var ErrAssigned = errors.New("discrepancy is assigned otherwise")
+var ErrAssigned = errors.New("the discrepancy's assignee is not the expected one")
 
-// AssignedError is the ErrAssigned with the current assignee; empty without an assignee.
+// AssignedError is the ErrAssigned with the current assignee; empty if there is no assignee.
 type AssignedError struct{ Assignee string }
 
 // Error implements error.

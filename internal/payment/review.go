@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ReviewStatus is where the provider's own review of a payment stands; empty without a review.
+// ReviewStatus is where the provider's own review of a payment stands; empty if there is no review.
 type ReviewStatus string
 
 // The statuses of a review.
@@ -20,7 +20,7 @@ func (s ReviewStatus) closed() bool { return s == ReviewApproved || s == ReviewD
 // Review is the provider's own review of an attempt's payment.
 type Review struct {
 	Status ReviewStatus `json:"status"`
-	// ID is the provider's id of it, empty without one. At is the provider's clock of the last report about it, zero if that bore no
+	// ID is the provider's id of it; empty if there is none. At is the provider's clock of the last report about it, zero if it had no
 	// time.
 	ID string    `json:"id,omitempty"`
 	At time.Time `json:"at,omitzero"`

@@ -81,7 +81,7 @@ func (a *Attempt) named(want, told MovementReport) []MovementReport {
 	return []MovementReport{want, rest}
 }
 
-// EntriesOf are the movements of a dispute's money, where the provider lists them.
+// EntriesOf returns the movements of a dispute's money, where the provider lists them.
 func EntriesOf(d webhooks.Dispute) (all []MovementReport) {
 	for _, m := range d.Entries {
 		t := MovementReport{Kind: MovementChargeback, Dispute: d.ID, ID: m.ID, Money: Money{m.Money.Minor, Currency(m.Money.Currency)}, At: m.At}
@@ -101,7 +101,7 @@ func (a *Attempt) LacksRound(told MovementReport) bool {
 	return len(lacking) > 0
 }
 
-// DisputeLacks are the amounts that a dispute took and returned by all reports, less the recorded amounts.
+// DisputeLacks returns the amounts that a dispute took and returned by all reports, less the recorded amounts.
 func (a *Attempt) DisputeLacks(dispute string, known []DisputeMove) (took, gave int64) {
 	for _, c := range currenciesOf(known, a.Money.Currency) {
 		of := a.disputeCourse(dispute, c, known)
@@ -238,7 +238,7 @@ func (r round) amount(out, back int64) int64 {
 	return max(told, 0)
 }
 
-// rounds are the dated reports by their kind.
+// rounds returns the dated reports by their kind.
 func (c *disputeCourse) rounds() (all []round) {
 	for _, m := range c.moves {
 		if len(all) == 0 || all[len(all)-1].kind != m.Kind {
@@ -249,7 +249,7 @@ func (c *disputeCourse) rounds() (all []round) {
 	return all
 }
 
-// sums are the amounts that the dispute took and returned.
+// sums returns the amounts that the dispute took and returned.
 func (c *disputeCourse) sums() (took, gave int64) {
 	var named, told [2]int64 // of entries, and of rounds without any
 	var net, most int64

@@ -24,7 +24,7 @@ type DiscrepancyEvidence struct {
 	ForeignCaptured bool
 	// Disputing is set while any dispute of the attempt is open.
 	Disputing bool
-	// Verdict is the verdict of the event that caused the discrepancy; empty without an event.
+	// Verdict is the verdict of the event that caused the discrepancy; empty if there is no event.
 	Verdict fsm.Verdict
 	// Known is set if an attempt has the payment name of an unsigned notice. AllRead is set if no event of the account's
 	// hour is unreadable any more.

@@ -20,7 +20,7 @@ type StoredMethod struct {
 	OrderID   OrderID
 	AttemptID AttemptID
 	// ChangedAt is the provider's clock of the last change of its details, RestoredAt of the event that made it chargeable
-	// again; zero without one.
+	// again; zero if there is none.
 	ChangedAt, RestoredAt time.Time
 	// Version rises with each change. 0 is a method that is not recorded yet.
 	Version   int

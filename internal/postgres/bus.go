@@ -32,7 +32,7 @@ const (
 
 // ErrDeaf is returned for a listening session that gets no notice. Behind a pooler that gives each transaction another
 // session, LISTEN succeeds without effect.
-var ErrDeaf = errors.New("LISTEN hears nothing: the address leads to a pooler, set database.direct_url to one that does not")
+var ErrDeaf = errors.New("LISTEN receives no notices: the address probably leads to a pooler; set database.direct_url to an address without a pooler")
 
 var _ stream.Bus = (*Bus)(nil)
 

@@ -41,7 +41,7 @@ const (
 	moreDays  = 5
 )
 
-// searchDays are the UTC days of a lookup, newest first.
+// searchDays returns the UTC days of a lookup, newest first.
 func searchDays(l finder.Lookup) (texts []string) {
 	at, _ := behind(l)
 	first, last := l.Now.AddDate(0, 0, -pastDays), l.Now.AddDate(0, 0, 1)

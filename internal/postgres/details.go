@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// orderDetailsParams are the details of a new order.
+// orderDetailsParams returns the details of a new order.
 func orderDetailsParams(o payment.Order) *dbsqlc.SealedDetailsInsertParams {
 	p := &dbsqlc.SealedDetailsInsertParams{}
 	addDetails(p, o.ID, payment.AttemptID{}, o.SealedDetails)
@@ -15,7 +15,7 @@ func orderDetailsParams(o payment.Order) *dbsqlc.SealedDetailsInsertParams {
 	return p
 }
 
-// receiptsParams are the receipts of new attempts. The list may be empty.
+// receiptsParams returns the receipts of new attempts. The list may be empty.
 func receiptsParams(attempts []payment.Attempt) *dbsqlc.SealedDetailsInsertParams {
 	p := &dbsqlc.SealedDetailsInsertParams{}
 	for i := range attempts {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/paylatch/paylatch/internal/backoffice/finder"
 	"github.com/paylatch/paylatch/internal/ledger/journal"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
@@ -132,20 +131,19 @@ func payoutsWithSums(rows []*dbsqlc.JournalPayoutsRow, settled []*dbsqlc.Payouts
 }
 
 // Sums implements journal.Store.
-func (s *JournalStore) Sums(ctx context.Context, day time.Time) (list []journal.Sum, err error) {
-	from, to := day, finder.StartOfDay(day, 1)
+func (s *JournalStore) Sums(ctx context.Context, from, to time.Time) (list []journal.Sum, err error) {
 	err = s.lists.planned(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
 		moved, err := s.lists.q.MonthMovements(ctx, tx, &dbsqlc.MonthMovementsParams{FromAt: from, ToAt: to})
 		if err != nil {
-			return fmt.Errorf("sum the movements of %s: %w", day.Format(time.DateOnly), err)
+			return fmt.Errorf("sum the movements from %s: %w", from, err)
 		}
 		settled, err := s.lists.q.MonthSettlements(ctx, tx, &dbsqlc.MonthSettlementsParams{FromAt: from, ToAt: to})
 		if err != nil {
-			return fmt.Errorf("sum the settlements of %s: %w", day.Format(time.DateOnly), err)
+			return fmt.Errorf("sum the settlements from %s: %w", from, err)
 		}
 		entered, err := s.lists.q.MonthEntries(ctx, tx, &dbsqlc.MonthEntriesParams{FromAt: from, ToAt: to})
 		if err != nil {
-			return fmt.Errorf("sum the other entries of %s: %w", day.Format(time.DateOnly), err)
+			return fmt.Errorf("sum the other entries from %s: %w", from, err)
 		}
 		for _, r := range moved {
 			list = append(list, journal.Moved(r.Account, payment.MovementKind(r.Kind), payment.Money{Minor: r.Amount, Currency: payment.Currency(r.Currency)}))

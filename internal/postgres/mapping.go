@@ -19,7 +19,7 @@ func newParams[P any](n int) *P {
 	return p
 }
 
-// asUUIDs are ids as a statement takes them.
+// asUUIDs returns ids as a statement takes them.
 func asUUIDs[T ~[16]byte](ids []T) []uuid.UUID {
 	plain := make([]uuid.UUID, len(ids))
 	for i, id := range ids {

@@ -51,7 +51,7 @@ func shownAttempt(row *dbsqlc.PaymentAttempts, readAt time.Time, hasDisputes boo
 	return a
 }
 
-// attemptsFromRows are the attempts of orders, each as Shown returns it.
+// attemptsFromRows returns the attempts of orders, each as Shown returns it.
 func attemptsFromRows(rows []*dbsqlc.AttemptsOfOrdersRow) []payment.Attempt {
 	attempts := make([]payment.Attempt, 0, len(rows))
 	for _, r := range rows {
@@ -81,7 +81,7 @@ func savedFromRow(raw []byte) *payment.SavedMethod {
 	return m
 }
 
-// attemptsInsertParams are new attempts.
+// attemptsInsertParams returns new attempts.
 func attemptsInsertParams(attempts []payment.Attempt) *dbsqlc.AttemptsInsertParams {
 	p := newParams[dbsqlc.AttemptsInsertParams](len(attempts))
 	for i := range attempts {
@@ -107,7 +107,7 @@ func attemptsInsertParams(attempts []payment.Attempt) *dbsqlc.AttemptsInsertPara
 	return p
 }
 
-// attemptsImportParams are new attempts of the past.
+// attemptsImportParams returns new attempts of the past.
 func attemptsImportParams(writes []changeset.AttemptWrite) *dbsqlc.AttemptsImportParams {
 	p := newParams[dbsqlc.AttemptsImportParams](len(writes))
 	for i := range writes {
@@ -138,7 +138,7 @@ func attemptsImportParams(writes []changeset.AttemptWrite) *dbsqlc.AttemptsImpor
 	return p
 }
 
-// attemptsAdvanceParams are the columns of attempts that a report may change.
+// attemptsAdvanceParams returns the columns of attempts that a report may change.
 func attemptsAdvanceParams(writes []changeset.AttemptWrite) *dbsqlc.AttemptsAdvanceParams {
 	p := newParams[dbsqlc.AttemptsAdvanceParams](len(writes))
 	for i := range writes {
@@ -178,7 +178,7 @@ func stateParams(a *payment.Attempt) (status, stage string) {
 	return string(a.State.Status()), string(a.State)
 }
 
-// reviewParam is the provider's review, empty without one: a review that was reported stays.
+// reviewParam is the provider's review; empty if there is none: a review that was reported stays.
 func reviewParam(r payment.Review) string {
 	if r.Status == "" {
 		return ""
@@ -187,7 +187,7 @@ func reviewParam(r payment.Review) string {
 	return string(raw)
 }
 
-// savedParam is the stored payment method, empty without one: a method that was stored stays.
+// savedParam is the stored payment method; empty if there is none: a method that was stored stays.
 func savedParam(m *payment.SavedMethod) string {
 	if m == nil {
 		return ""

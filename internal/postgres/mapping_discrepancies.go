@@ -55,7 +55,7 @@ func discrepancyOpenParams(d payment.Discrepancy, m outbox.Message) *dbsqlc.Disc
 	return p
 }
 
-// discrepancyProposeParams are the columns of the proposal.
+// discrepancyProposeParams returns the columns of the proposal.
 func discrepancyProposeParams(d payment.Discrepancy) *dbsqlc.DiscrepancyProposeParams {
 	return &dbsqlc.DiscrepancyProposeParams{
 		DiscrepancyID: uuid.UUID(d.ID), ProposedAt: &d.Proposed.At, ProposedBy: d.Proposed.By,
@@ -64,7 +64,7 @@ func discrepancyProposeParams(d payment.Discrepancy) *dbsqlc.DiscrepancyProposeP
 	}
 }
 
-// discrepancyResolveParams are the columns of the resolution.
+// discrepancyResolveParams returns the columns of the resolution.
 func discrepancyResolveParams(d payment.Discrepancy) *dbsqlc.DiscrepancyResolveParams {
 	return &dbsqlc.DiscrepancyResolveParams{
 		DiscrepancyID: uuid.UUID(d.ID), ResolvedAt: &d.Resolved.At, ResolvedBy: d.Resolved.By, Resolution: string(d.Resolved.Resolution),

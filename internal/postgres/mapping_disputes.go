@@ -24,7 +24,7 @@ func disputeFromRow(row *dbsqlc.Disputes) payment.Dispute {
 	return d
 }
 
-// disputesFromRows are disputes.
+// disputesFromRows returns disputes.
 func disputesFromRows(rows []*dbsqlc.Disputes) []payment.Dispute {
 	all := make([]payment.Dispute, 0, len(rows))
 	for _, row := range rows {
@@ -33,7 +33,7 @@ func disputesFromRows(rows []*dbsqlc.Disputes) []payment.Dispute {
 	return all
 }
 
-// disputeNamesParams are names as a statement takes them.
+// disputeNamesParams returns names as a statement takes them.
 func disputeNamesParams(names []payment.DisputeName) *dbsqlc.DisputesNamedParams {
 	p := newParams[dbsqlc.DisputesNamedParams](len(names))
 	for _, n := range names {
@@ -53,7 +53,7 @@ func disputeInsertParams(d payment.Dispute) *dbsqlc.DisputeInsertParams {
 	}
 }
 
-// disputeAdvanceParams are the columns of a changed dispute. Its former version is was.
+// disputeAdvanceParams returns the columns of a changed dispute. Its former version is was.
 func disputeAdvanceParams(d payment.Dispute, was int) *dbsqlc.DisputeAdvanceParams {
 	amount, currency := nullMoney(d.Money)
 	return &dbsqlc.DisputeAdvanceParams{
@@ -78,7 +78,7 @@ func nullTime(t time.Time) *time.Time {
 	return &t
 }
 
-// disputeMoveNamesParams are names as a statement takes them.
+// disputeMoveNamesParams returns names as a statement takes them.
 func disputeMoveNamesParams(names []payment.DisputeName) *dbsqlc.DisputeMovesNamedParams {
 	p := newParams[dbsqlc.DisputeMovesNamedParams](len(names))
 	for _, n := range names {
@@ -87,7 +87,7 @@ func disputeMoveNamesParams(names []payment.DisputeName) *dbsqlc.DisputeMovesNam
 	return p
 }
 
-// disputeMovesFromRows are the reported moves of disputes' money.
+// disputeMovesFromRows returns the reported moves of disputes' money.
 func disputeMovesFromRows(rows []*dbsqlc.DisputeMoves) []payment.DisputeMove {
 	all := make([]payment.DisputeMove, 0, len(rows))
 	for _, r := range rows {

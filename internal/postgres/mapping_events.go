@@ -18,7 +18,7 @@ import (
 // separator joins the references of one event; no provider's id contains it.
 const separator = "\x1f"
 
-// eventsInsertParams are new events.
+// eventsInsertParams returns new events.
 func eventsInsertParams(events []payment.StoredEvent) (*dbsqlc.EventsInsertParams, error) {
 	p := newParams[dbsqlc.EventsInsertParams](len(events))
 	for i := range events {
@@ -55,7 +55,7 @@ func addEvent(p *dbsqlc.EventsInsertParams, e *payment.StoredEvent) error {
 	return nil
 }
 
-// eventBytesInsertParams are the bytes and headers of some events, encrypted by seal.
+// eventBytesInsertParams returns the bytes and headers of some events, encrypted by seal.
 func eventBytesInsertParams(events []payment.StoredEvent, at time.Time, seal func(event uuid.UUID, headers, body []byte) []byte) (*dbsqlc.EventBytesInsertParams, error) {
 	p := newParams[dbsqlc.EventBytesInsertParams](len(events))
 	p.SealedAt = at
@@ -86,7 +86,7 @@ func eventRereadParams(e *payment.StoredEvent) (*dbsqlc.EventRereadParams, error
 	return p, nil
 }
 
-// eventsSettleParams are the verdicts on parked events.
+// eventsSettleParams returns the verdicts on parked events.
 func eventsSettleParams(events []payment.StoredEvent) *dbsqlc.EventsSettleParams {
 	p := newParams[dbsqlc.EventsSettleParams](len(events))
 	for i := range events {
@@ -113,7 +113,7 @@ func eventFromRow(row *dbsqlc.ProviderEvents) payment.StoredEvent {
 // parkedRow is a parked event. All reads of parked events have rows of the same form.
 type parkedRow = dbsqlc.EventsDueRow
 
-// parkedEventsFromRows are events without their bytes.
+// parkedEventsFromRows returns events without their bytes.
 func parkedEventsFromRows[R *dbsqlc.EventsDueRow | *dbsqlc.EventsParkedRow | *dbsqlc.EventsParkedOfRow](rows []R) []payment.StoredEvent {
 	events := make([]payment.StoredEvent, 0, len(rows))
 	for _, row := range rows {
@@ -135,7 +135,7 @@ func parkedEvent(row *parkedRow) payment.StoredEvent {
 	return e
 }
 
-var errNews = errors.New("what it says has another form")
+var errNews = errors.New("the stored content has another format")
 
 // webhookOf reads the content of an event. If another version has written it in another form, Webhook returns only the id,
 // with an error.

@@ -16,7 +16,7 @@ func keyFromRow(row *dbsqlc.IdempotencyKeys) (idempotency.Record, error) {
 	return r, err
 }
 
-// keysStoreParams are new keys, each with its answer.
+// keysStoreParams returns new keys, each with its answer.
 func keysStoreParams(answers []idempotency.Stored) (*dbsqlc.KeysStoreParams, error) {
 	p := &dbsqlc.KeysStoreParams{}
 	for _, a := range answers {

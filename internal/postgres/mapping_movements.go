@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// movementsFromRows are the movements of each attempt, in the order of the rows.
+// movementsFromRows returns the movements of each attempt, in the order of the rows.
 func movementsFromRows(rows []*dbsqlc.MoneyMovements) map[payment.AttemptID][]payment.Movement {
 	all := map[payment.AttemptID][]payment.Movement{}
 	for _, r := range rows {
@@ -26,7 +26,7 @@ func movementFromRow(r *dbsqlc.MoneyMovements) payment.Movement {
 	}
 }
 
-// movementsInsertParams are the new movements of attempts. The list may be empty.
+// movementsInsertParams returns the new movements of attempts. The list may be empty.
 func movementsInsertParams(changes []changeset.AttemptWrite) *dbsqlc.MovementsInsertParams {
 	p := newParams[dbsqlc.MovementsInsertParams](len(changes))
 	for i := range changes {

@@ -23,7 +23,7 @@ func noteFromRow(row *dbsqlc.AttemptLog) activity.Note {
 	return n
 }
 
-// logInsertParams are new entries of the activity log.
+// logInsertParams returns new entries of the activity log.
 func logInsertParams(notes []activity.Note) *dbsqlc.LogInsertParams {
 	p := &dbsqlc.LogInsertParams{}
 	for i := range notes {

@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// operationsFromRows are the operations of each attempt, in the order of the rows.
+// operationsFromRows returns the operations of each attempt, in the order of the rows.
 func operationsFromRows(rows []*dbsqlc.Operations) map[payment.AttemptID][]payment.Operation {
 	all := make(map[payment.AttemptID][]payment.Operation, len(rows))
 	for _, r := range rows {
@@ -27,7 +27,7 @@ func operationsFromRows(rows []*dbsqlc.Operations) map[payment.AttemptID][]payme
 	return all
 }
 
-// operationsInsertParams are the new operations of attempts. The list may be empty.
+// operationsInsertParams returns the new operations of attempts. The list may be empty.
 func operationsInsertParams(writes []changeset.AttemptWrite) *dbsqlc.OperationsInsertParams {
 	p := newParams[dbsqlc.OperationsInsertParams](len(writes))
 	for i := range writes {
@@ -62,7 +62,7 @@ func operationsInsertParams(writes []changeset.AttemptWrite) *dbsqlc.OperationsI
 	return p
 }
 
-// operationsMoveParams are the changed operations, with their former state and fence. The list may be empty.
+// operationsMoveParams returns the changed operations, with their former state and fence. The list may be empty.
 func operationsMoveParams(writes []changeset.AttemptWrite) *dbsqlc.OperationsMoveParams {
 	p := newParams[dbsqlc.OperationsMoveParams](len(writes))
 	for i := range writes {
@@ -88,7 +88,7 @@ func operationsMoveParams(writes []changeset.AttemptWrite) *dbsqlc.OperationsMov
 	return p
 }
 
-// sealedRequestsInsertParams are the data of new operations that may be sent again. The list may be empty.
+// sealedRequestsInsertParams returns the data of new operations that may be sent again. The list may be empty.
 func sealedRequestsInsertParams(writes []changeset.AttemptWrite) *dbsqlc.SealedRequestsInsertParams {
 	p := &dbsqlc.SealedRequestsInsertParams{}
 	for i := range writes {

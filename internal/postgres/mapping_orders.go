@@ -39,7 +39,7 @@ type originalTerms struct {
 	Metadata    map[string]string `json:"metadata"`
 }
 
-// orderAmendParams are the terms of an amended order.
+// orderAmendParams returns the terms of an amended order.
 func orderAmendParams(o payment.Order) (*dbsqlc.OrderAmendParams, error) {
 	metadata, err := metadataOf(o)
 	if err != nil {
@@ -97,7 +97,7 @@ func orderInsertParams(o payment.Order) (*dbsqlc.OrderInsertParams, error) {
 	}, nil
 }
 
-// orderNames are ids as a statement takes them.
+// orderNames returns ids as a statement takes them.
 func orderNames(ids []payment.OrderID) []string {
 	names := make([]string, len(ids))
 	for i, id := range ids {
@@ -106,7 +106,7 @@ func orderNames(ids []payment.OrderID) []string {
 	return names
 }
 
-// ordersInsertParams are new orders, without descriptions and metadata.
+// ordersInsertParams returns new orders, without descriptions and metadata.
 func ordersInsertParams(orders []payment.Order) *dbsqlc.OrdersInsertParams {
 	p := newParams[dbsqlc.OrdersInsertParams](len(orders))
 	for i := range orders {

@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// outboxInsertParams are events for the merchant. The list may be empty.
+// outboxInsertParams returns events for the merchant. The list may be empty.
 func outboxInsertParams(messages []outbox.Message) *dbsqlc.OutboxInsertParams {
 	p := newParams[dbsqlc.OutboxInsertParams](len(messages))
 	for _, m := range messages {
@@ -23,7 +23,7 @@ func outboxInsertParams(messages []outbox.Message) *dbsqlc.OutboxInsertParams {
 	return p
 }
 
-// outboxInsertCancelledParams are the events of orders that may be cancelled.
+// outboxInsertCancelledParams returns the events of orders that may be cancelled.
 func outboxInsertCancelledParams(messages []outbox.Message) *dbsqlc.OutboxInsertCancelledParams {
 	p := outboxInsertParams(messages)
 	return &dbsqlc.OutboxInsertCancelledParams{

@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/paymentsjson"
 )
 
-// paymentsParam are the payments of an attempt as text, empty without payments.
+// paymentsParam returns the payments of an attempt as text; empty if there are none.
 func paymentsParam(a *payment.Attempt) string {
 	if len(a.Payments)+len(a.Containers) == 0 && !a.PageOpen {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// payoutNames are the provider's ids of payouts.
+// payoutNames returns the provider's ids of payouts.
 func payoutNames(all []payment.Payout) []string {
 	names := make([]string, len(all))
 	for i, p := range all {
@@ -18,7 +18,7 @@ func payoutNames(all []payment.Payout) []string {
 	return names
 }
 
-// payoutsInsertParams are payouts that may be new.
+// payoutsInsertParams returns payouts that may be new.
 func payoutsInsertParams(all []payment.Payout) *dbsqlc.PayoutsInsertParams {
 	p := newParams[dbsqlc.PayoutsInsertParams](len(all))
 	for _, one := range all {
@@ -66,7 +66,7 @@ func countedPayout(row *dbsqlc.Payouts, entries, explained int64) payment.Payout
 	return p
 }
 
-// accountEntriesSaveParams are entries that belong to no recorded payment.
+// accountEntriesSaveParams returns entries that belong to no recorded payment.
 func accountEntriesSaveParams(all []payment.AccountEntry) *dbsqlc.AccountEntriesSaveParams {
 	p := newParams[dbsqlc.AccountEntriesSaveParams](len(all))
 	for _, e := range all {

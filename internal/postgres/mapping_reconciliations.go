@@ -34,12 +34,12 @@ func runInsertParams(r reconcile.Run) *dbsqlc.ReconciliationInsertParams {
 	}
 }
 
-// unsettledParams are a span, and the attempt after which a list continues.
+// unsettledParams returns a span, and the attempt after which a list continues.
 func unsettledParams(account string, from, to time.Time, after payment.AttemptID, limit int) *dbsqlc.MovementsUnsettledParams {
 	return &dbsqlc.MovementsUnsettledParams{Account: account, FromAt: from, ToAt: to, After: uuid.UUID(after), Most: int32(limit)} //nolint:gosec // a batch size
 }
 
-// settlementsSaveParams are new settlements, and settlements with a payout that may be new.
+// settlementsSaveParams returns new settlements, and settlements with a payout that may be new.
 func settlementsSaveParams(all []payment.Settlement) *dbsqlc.SettlementsSaveParams {
 	p := newParams[dbsqlc.SettlementsSaveParams](len(all))
 	for _, s := range all {
@@ -57,7 +57,7 @@ func settlementsSaveParams(all []payment.Settlement) *dbsqlc.SettlementsSavePara
 	return p
 }
 
-// amountText is an amount, empty without one, and its currency. Without an amount the currency is before.
+// amountText returns an amount and its currency. If m is nil, the amount is empty and the currency is before.
 func amountText(m *payment.Money, before string) (amount, currency string) {
 	if m == nil {
 		return "", before
@@ -65,7 +65,7 @@ func amountText(m *payment.Money, before string) (amount, currency string) {
 	return strconv.FormatInt(m.Minor, 10), string(m.Currency)
 }
 
-// settlementsFromRows are the settlements of an attempt.
+// settlementsFromRows returns the settlements of an attempt.
 func settlementsFromRows(rows []*dbsqlc.Settlements) []payment.Settlement {
 	all := make([]payment.Settlement, 0, len(rows))
 	for _, r := range rows {

@@ -45,7 +45,7 @@ func refundInsertParams(r payment.Refund) *dbsqlc.RefundInsertParams {
 	return p
 }
 
-// refundAdvanceParams are the columns of a changed refund. Its former version is was.
+// refundAdvanceParams returns the columns of a changed refund. Its former version is was.
 func refundAdvanceParams(r payment.Refund, was int) *dbsqlc.RefundAdvanceParams {
 	failure := failureOf(r.Failure)
 	return &dbsqlc.RefundAdvanceParams{

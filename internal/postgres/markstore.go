@@ -155,10 +155,10 @@ func (s *MarkStore) Lost(ctx context.Context, server string, of watermark.Proces
 		if !beatAt.IsZero() {
 			kept, err := s.q.BeatKept(ctx, c, &dbsqlc.BeatKeptParams{BeatAt: beatAt, Process: of.ID, Life: watermark.Life.Seconds()})
 			if err != nil {
-				return fmt.Errorf("look up the sign of life of %s: %w", of.Name, err)
+				return fmt.Errorf("look up the heartbeat of %s: %w", of.Name, err)
 			}
 			if !kept {
-				lost = append(lost, fmt.Sprintf("the sign of life of %s at %s", of.Name, beatAt.Format(time.RFC3339Nano)))
+				lost = append(lost, fmt.Sprintf("the heartbeat of %s at %s", of.Name, beatAt.Format(time.RFC3339Nano)))
 			}
 		}
 		for _, of := range commits {

@@ -111,7 +111,7 @@ func beats(t *testing.T, s *postgres.MarkStore, name, server string) watermark.P
 	return p
 }
 
-// TestProcesses: the processes that were alive a minute before the last sign of life on the other server are waited for.
+// TestProcesses: the processes that were alive a minute before the last heartbeat on the other server are waited for.
 func TestProcesses(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
@@ -162,8 +162,8 @@ func TestProcesses(t *testing.T) {
 	require.Equal(t, 3, testdb.One[int](t, db, "SELECT count(*)::int FROM service_processes"), "gone was purged, too")
 }
 
-// TestLostSignOfLife: a sign of life is lost if the database has an older one or none.
-func TestLostSignOfLife(t *testing.T) {
+// TestLostHeartbeat: a heartbeat is lost if the database has an older one or none.
+func TestLostHeartbeat(t *testing.T) {
 	t.Parallel()
 	s := marks(t, testdb.New(t), nil)
 	now, err := s.ReadMark(t.Context())

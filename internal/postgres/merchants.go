@@ -28,7 +28,7 @@ func (s *Store) InMerchants(ctx context.Context, compare func(ctx context.Contex
 	return s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return s.merchants(ctx, c, compare) })
 }
 
-// Suits returns the error for which the store is unavailable, nil for none.
+// Suits returns the error for which the store is unavailable; nil if there is none.
 func (s *Store) Suits(ctx context.Context) error {
 	return s.pool.Read(ctx, func(context.Context, *pgxpool.Conn) error { return nil })
 }

@@ -78,7 +78,7 @@ func (n *namedReads) keep(row *dbsqlc.PaymentAttempts, readAt time.Time, sibling
 	n.locked[row.AttemptID] = &a
 }
 
-// found are the names that an attempt has, each with its attempt if that could be
+// found returns the names that an attempt has, each with its attempt if that could be
 // locked.
 func (n *namedReads) found(ctx context.Context, t *txn) ([]intake.Found, error) {
 	for _, a := range n.locked {

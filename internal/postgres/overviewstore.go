@@ -32,7 +32,7 @@ type OverviewStore struct {
 // NewOverviewStore returns a store on the connections of p.
 func NewOverviewStore(p *pool.Pool) *OverviewStore { return &OverviewStore{pool: p, q: dbsqlc.New()} }
 
-// counted are the types of events that are counted.
+// counted returns the types of events that are counted.
 func counted() []string {
 	return []string{outbox.AttemptSucceeded, outbox.AttemptFailed, outbox.RefundSucceeded, outbox.RefundFailed, outbox.DiscrepancyOpened}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 )
 
-// ownersFromRows are the attempts that have names.
+// ownersFromRows returns the attempts that have names.
 func ownersFromRows(hits []*dbsqlc.ReferencesFindRow) map[payment.Reference]payment.AttemptID {
 	owners := make(map[payment.Reference]payment.AttemptID, len(hits))
 	for _, h := range hits {
@@ -17,7 +17,7 @@ func ownersFromRows(hits []*dbsqlc.ReferencesFindRow) map[payment.Reference]paym
 	return owners
 }
 
-// referencesInsertParams are the new names of attempts. The list may be empty.
+// referencesInsertParams returns the new names of attempts. The list may be empty.
 func referencesInsertParams(changes []changeset.AttemptWrite) *dbsqlc.ReferencesInsertParams {
 	p := &dbsqlc.ReferencesInsertParams{}
 	for i := range changes {

@@ -50,7 +50,7 @@ func attempt(id payment.OrderID) payment.Attempt {
 	return a
 }
 
-// save writes the changes of some attempts.
+// save writes changed attempts.
 func save(ctx context.Context, tx postgres.Tx, writes ...changeset.AttemptWrite) error {
 	return tx.Save(ctx, changeset.Writes{Attempts: writes})
 }

@@ -87,7 +87,7 @@ func (t *txn) saveMethods(ctx context.Context, writes []changeset.MethodWrite) e
 	return nil
 }
 
-// methodNamesParams are names as a statement takes them.
+// methodNamesParams returns names as a statement takes them.
 func methodNamesParams(names []payment.MethodName) *dbsqlc.MethodsLockParams {
 	p := &dbsqlc.MethodsLockParams{}
 	for _, n := range names {
@@ -109,7 +109,7 @@ func methodFromRow(row *dbsqlc.SavedMethods) payment.StoredMethod {
 	return m
 }
 
-// methodAdvanceParams are the columns of a stored payment method.
+// methodAdvanceParams returns the columns of a stored payment method.
 func methodAdvanceParams(w changeset.MethodWrite) *dbsqlc.MethodAdvanceParams {
 	m := w.Method
 	p := &dbsqlc.MethodAdvanceParams{

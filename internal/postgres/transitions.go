@@ -26,7 +26,7 @@ type logDetail struct {
 	Review            string `json:"review,omitempty"`
 }
 
-// transitionsInsertParams are the transitions of attempts. The list may be empty.
+// transitionsInsertParams returns the transitions of attempts. The list may be empty.
 func transitionsInsertParams(changes []changeset.AttemptWrite) (*dbsqlc.TransitionsInsertParams, error) {
 	p := newParams[dbsqlc.TransitionsInsertParams](len(changes))
 	for i := range changes {

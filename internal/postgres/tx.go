@@ -22,7 +22,7 @@ type txn struct {
 	keys *envelope.Keys
 	// moved are attempts that have a new version if the transaction commits.
 	moved []stream.ID
-	// wrote names a row of the transaction by which its commit is found again; nil for none.
+	// wrote names a row of the transaction by which its commit is found again; nil if there is none.
 	wrote *watermark.Commit
 }
 

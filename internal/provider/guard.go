@@ -52,11 +52,11 @@ type Guard struct {
 	limit, lookups *rate.Limiter
 	observe        func(Called)
 	now            func() time.Time
-	// first must return nil before each call; nil for no condition.
+	// first is called before each call, and an error stops the call; if first is nil, nothing is checked.
 	first func(ctx context.Context) error
 }
 
-// After returns the same guard, with calls that are held back until first returns nil.
+// After returns the same guard; its calls wait until first returns nil.
 func (g *Guard) After(first func(ctx context.Context) error) *Guard {
 	later := *g
 	later.first = first

@@ -49,7 +49,7 @@ func New(c webhooks.Config) (*Verifier, error) {
 	return a, nil
 }
 
-// Verify implements [webhooks.Verifier]. Every item must be signed by one of the keys; with a single one that is not,
+// Verify implements [webhooks.Verifier]. Every item must be signed by one of the keys; if a single item is not,
 // nothing of the body counts. Fields are signed as they are, without escapes: the rule to escape ":" and "\" belonged to
 // the old hosted pages. A ":" is refused everywhere but in merchantReference, so that the signed text can be split in one
 // way only.

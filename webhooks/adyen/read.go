@@ -142,7 +142,7 @@ func (i item) event(captures bool) (webhooks.Event, error) {
 	return i.withDispute(e), err
 }
 
-// review returns the review that an item ends or, on an authorised payment, begins; nil without one. The flag of an authorisation is not
+// review returns the review that an item ends or, on an authorised payment, begins; nil if there is none. The flag of an authorisation is not
 // signed: it only ever holds back.
 func (i item) review() *webhooks.Review {
 	switch status := reviews[string(i.EventCode)]; {
@@ -185,8 +185,8 @@ func (i item) refuses(kind webhooks.Kind) webhooks.Command {
 
 // MovementID returns the id of the money movement that an event code of a pspReference is about, as
 // [webhooks.Event.MovementID] has it. All events of a dispute have one pspReference, which each code has once: a
-// chargeback, its reversal and a second chargeback are entries. How an arbitration ends is none, and bears the id of
-// the dispute.
+// chargeback, its reversal and a second chargeback are entries. The end of an arbitration is no entry, and has the id
+// of the dispute.
 func MovementID(pspReference, eventCode string) string {
 	switch eventCode {
 	case "CHARGEBACK", "CHARGEBACK_REVERSED", "SECOND_CHARGEBACK":

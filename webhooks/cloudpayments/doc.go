@@ -12,7 +12,7 @@ package cloudpayments
 
 import "github.com/paylatch/paylatch/webhooks"
 
-// About describes the provider to those that set it up.
+// About describes the provider for operators.
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "CloudPayments",

@@ -21,8 +21,8 @@ type Verifier struct {
 }
 
 // New returns a verifier by [webhooks.Config.Secrets], the API secrets as they are. None, or an empty one, wraps
-// ErrConfig. [webhooks.Config.Params] "currency" names the currency of amounts that come without one, as those of
-// refunds do; where it is not set, such an event has no Money. [webhooks.Event.Amount] has the amount either way.
+// ErrConfig. [webhooks.Config.Params] "currency" names the currency of amounts that come without a currency, as the
+// amounts of refunds do; where it is not set, such an event has no Money. [webhooks.Event.Amount] has the amount either way.
 func New(c webhooks.Config) (*Verifier, error) {
 	keys, err := read.Keys(c)
 	if err != nil {

@@ -20,7 +20,8 @@ func New(c webhooks.Config) (*Verifier, error) {
 	return &Verifier{mac: read.BodyMAC{Header: "Webhook-Signature", Keys: keys}}, nil
 }
 
-// Verify implements [webhooks.Verifier]. No header is ErrSignatureMissing, one that no secret made ErrSignatureInvalid.
+// Verify implements [webhooks.Verifier]. Without the header it returns ErrSignatureMissing, and for a header
+// that no secret made ErrSignatureInvalid.
 // The whole body counts, including a line feed at its end (which GoCardless's own Go library misses). The signature covers
 // no time. An event of another form is unreadable; the other events of its batch count.
 //

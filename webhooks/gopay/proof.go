@@ -16,7 +16,7 @@ func New(webhooks.Config) (*Verifier, error) { return &Verifier{}, nil }
 
 // Verify implements [webhooks.Verifier]. A notification proves nothing but that the sender has an id, so that it is
 // KindNotice with NeedsFetch, an id of its own for each arrival and SecretIndex -1. The id goes into the path of a call
-// to GoPay: one that is not plain digits, and a query without one, is ErrPayload.
+// to GoPay: an id that is not plain digits, and a query without an id, are ErrPayload.
 func (g *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	return read.Unproven(parse(d))
 }

@@ -11,8 +11,7 @@ import (
 // maxID is the number of digits of the largest int64.
 const maxID = 19
 
-// parse reads the query. An address that bears an attempt's id, because the shop gave it to GoPay so, has that in its
-// query as well. Any other parameter of the shop's address is ignored, twice or not.
+// parse reads the query. If the shop gave GoPay an address with an attempt's id, the query has this id as well. Any other parameter of the shop's address is ignored, twice or not.
 func parse(d webhooks.Delivery) (webhooks.Event, error) {
 	query, err := read.Form(read.Query(d), read.Only("id"))
 	if err != nil {

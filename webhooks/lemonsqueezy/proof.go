@@ -20,8 +20,8 @@ func New(c webhooks.Config) (*Verifier, error) {
 	return &Verifier{mac: read.BodyMAC{Header: "X-Signature", Keys: keys}}, nil
 }
 
-// Verify implements [webhooks.Verifier]. No X-Signature is ErrSignatureMissing, one that no secret made
-// ErrSignatureInvalid. The header X-Event-Name is not signed and not looked at: meta.event_name counts. The signature
+// Verify implements [webhooks.Verifier]. Without X-Signature it returns ErrSignatureMissing, and for a
+// signature that no secret made ErrSignatureInvalid. The header X-Event-Name is not signed and not looked at: meta.event_name counts. The signature
 // covers no time.
 //
 // There is no event id: it is derived from the event's name, the type and id of the object, its status, the amount

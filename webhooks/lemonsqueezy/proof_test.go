@@ -59,7 +59,7 @@ func TestKinds(t *testing.T) {
 	})
 }
 
-// Orders and a subscription's invoices are numbered apart. The first invoice is its order's money; a renewal bears the mark
+// Orders and a subscription's invoices are numbered apart. The first invoice is its order's money; a renewal has the mark
 // of the first, and is another sale.
 func TestInvoices(t *testing.T) {
 	t.Parallel()

@@ -104,7 +104,7 @@ func (l attributes) orderKind() webhooks.Kind {
 
 // fill reads the names and the amount. A checkout's link makes an order each time that it is paid, all with one mark: each
 // order is a payment, and a failed one leaves the page open. An invoice of a subscription is one, too; that of a renewal
-// bears the mark of the first, and is another sale. Custom data are in the link's address, where a browser can change them.
+// has the mark of the first, and is another sale. Custom data are in the link's address, where a browser can change them.
 func (l attributes) fill(e webhooks.Event, envelope rawEvent) (webhooks.Event, error) {
 	data := envelope.Data.Value
 	mark := read.TextMembers(envelope.Meta.Value.CustomData)["payment_attempt_id"]

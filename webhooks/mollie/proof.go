@@ -26,13 +26,13 @@ func New(c webhooks.Config) (*Verifier, error) {
 }
 
 // Verify implements [webhooks.Verifier]. JSON must be signed: "sha256=" (which may be left out, as Mollie's own library
-// allows) and the hex HMAC-SHA256 of the body. No header is ErrSignatureMissing, one that no secret made
-// ErrSignatureInvalid. For 24 hours after a rotation the header comes twice; one good value is enough.
+// allows) and the hex HMAC-SHA256 of the body. Without the header Verify returns ErrSignatureMissing, and for a
+// header that no secret made ErrSignatureInvalid. For 24 hours after a rotation the header comes twice; one good value is enough.
 //
 // A form is a classic notice: it proves nothing but that the sender has an id, so that it is KindNotice with
 // NeedsFetch, an id of its own for each arrival and SecretIndex -1, whether secrets are configured or not (payments
 // made with a webhookUrl are announced in no other way). A signature that stands beside a form is checked all the same.
-// The id goes into the path of a call to Mollie: one that is not letters, "_", letters and digits is ErrPayload if no
+// The id goes into the path of a call to Mollie: an id that is not letters, "_", letters and digits is ErrPayload if no
 // signature stands beside it. A classic notice should be acknowledged even if Mollie has no such payment.
 func (m *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	object := read.IsObject(d.Body)

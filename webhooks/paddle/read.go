@@ -128,7 +128,7 @@ func (p transactionData) fill(e webhooks.Event) (webhooks.Event, error) {
 	return read.WithUnitsText(e, read.TextAt(p.Details, "totals", "grand_total"), string(p.Currency), nil)
 }
 
-// mark is the merchant's own id, empty for none. Paddle copies custom_data to the later charges of a subscription
+// mark is the merchant's own id; empty if there is none. Paddle copies custom_data to the later charges of a subscription
 // (https://developer.paddle.com/build/transactions/custom-data), which is another sale.
 func (p transactionData) mark() string {
 	if strings.HasPrefix(string(p.Origin), RenewalPrefix) {

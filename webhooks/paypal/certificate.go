@@ -51,7 +51,7 @@ func newCertStore(c webhooks.Config) *certStore {
 // of returns the certificate of a transmission, trusted at its time.
 func (p *certStore) of(ctx context.Context, t transmission) (signerCert, error) {
 	if !isCertURL(t.certURL) {
-		return signerCert{}, fmt.Errorf("%w: certificate is not where PayPal has them", webhooks.ErrSignatureInvalid)
+		return signerCert{}, fmt.Errorf("%w: the certificate's address is not PayPal's", webhooks.ErrSignatureInvalid)
 	}
 	certificate, kept := p.find(t.certURL)
 	if !kept {
@@ -138,7 +138,7 @@ func parseCert(chain []byte) (signerCert, error) {
 	}
 	c.sandbox = c.leaf.VerifyHostname(sandboxSignerName) == nil
 	if !c.sandbox && c.leaf.VerifyHostname(signerName) != nil {
-		return c, fmt.Errorf("%w: certificate is not of PayPal's signer of messages", webhooks.ErrSignatureInvalid)
+		return c, fmt.Errorf("%w: the certificate does not belong to PayPal's signer of messages", webhooks.ErrSignatureInvalid)
 	}
 	return c, nil
 }

@@ -28,7 +28,7 @@ type Verifier struct {
 // given, with commas between, while one takes over from another. None wraps ErrConfig.
 //
 // [webhooks.Config.Certificate] fetches certificates; without it Verify returns ErrConfig. [webhooks.Config.Roots] are
-// the trusted roots; where PayPal sends its certificate without the one that signed it, that one belongs there.
+// the trusted roots; if PayPal sends its certificate without the issuer's certificate, add that to Roots.
 //
 // [webhooks.Config.Tolerance] limits the age of a transmission in either direction. PayPal documents no limit and tries
 // for 3 days, so 0 is four days. A CRC-32 is easily made to match: the headers of one genuine delivery could be used

@@ -20,7 +20,8 @@ func New(c webhooks.Config) (*Verifier, error) {
 	return &Verifier{mac: read.BodyMAC{Header: "X-Razorpay-Signature", Keys: keys}}, nil
 }
 
-// Verify implements [webhooks.Verifier]. No header is ErrSignatureMissing, one that no secret made ErrSignatureInvalid.
+// Verify implements [webhooks.Verifier]. Without the header it returns ErrSignatureMissing, and for a header
+// that no secret made ErrSignatureInvalid.
 // The signature covers no time.
 //
 // Razorpay's own event id comes in a header that the signature does not cover: a captured delivery could be sent again

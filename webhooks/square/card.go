@@ -17,7 +17,7 @@ type card struct {
 	Enabled read.Word     `json:"enabled"`
 }
 
-// fill reads a card. One that is disabled can't be enabled again, and neither can one that its holder had forgotten.
+// fill reads a card. A disabled card can't be enabled again, nor can a card that its holder had forgotten.
 func (c card) fill(e webhooks.Event) (webhooks.Event, error) {
 	if c.ID == "" {
 		return e, fmt.Errorf("%w: %s without an id", webhooks.ErrPayload, e.Type)

@@ -32,8 +32,8 @@ func New(c webhooks.Config) (*Verifier, error) {
 	return &Verifier{keys: keys, url: []byte(c.PublicURL)}, nil
 }
 
-// Verify implements [webhooks.Verifier]. No header is ErrSignatureMissing, one that no key made with this URL
-// ErrSignatureInvalid. The older header x-square-signature (SHA-1) is not looked at. The signature covers no time.
+// Verify implements [webhooks.Verifier]. Without the header it returns ErrSignatureMissing, and for a header that
+// no key made with this URL ErrSignatureInvalid. The older header x-square-signature (SHA-1) is not looked at. The signature covers no time.
 func (s *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	values := read.HeaderValues(d.Header, header)
 	if len(values) == 0 {

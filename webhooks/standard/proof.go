@@ -56,8 +56,8 @@ func New(c webhooks.Config) (*Verifier, error) {
 // container.expired, container.canceled, or dispute.warning, dispute.opened, dispute.updated, dispute.won, dispute.lost, dispute.accepted. The data of a
 // dispute have dispute_id, dispute_status, reason and due_by, and entry_id where its money moved: the name of that
 // chargeback, or of its reversal. Amounts are in ISO minor units. Any other JSON is KindIgnored, with its type if it has one. A
-// body is unreadable if it is not JSON, or if it has one of these types and data of another form. An amount without its
-// currency, or the reverse, is unreadable too, except in a failure. The event's id is the header webhook-id, which stays the
+// body is unreadable if it is not JSON, or if it has one of these types and data of another form. A body with an amount
+// but no currency, or a currency but no amount, is unreadable too, unless it reports a failure. The event's id is the header webhook-id, which stays the
 // same when the delivery is repeated.
 func (s *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {
 	headers, err := readHeaders(d.Header)

@@ -78,7 +78,7 @@ type balanceTransaction struct {
 	Created  json.RawMessage `json:"created"`
 }
 
-// entries are the dispute's, the oldest first.
+// entries returns the movements of the dispute's money, the oldest first.
 func (o objectData) entries(of *webhooks.Money) (all []webhooks.DisputeEntry) {
 	var list []json.RawMessage
 	read.Loosely(o.Transactions, &list)

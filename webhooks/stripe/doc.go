@@ -4,7 +4,7 @@ package stripe
 
 import "github.com/paylatch/paylatch/webhooks"
 
-// About describes the provider to those that set it up.
+// About describes the provider for operators.
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "Stripe",

@@ -63,7 +63,7 @@ func (t *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Ev
 		return nil, fmt.Errorf("%w: none of %d passwords matches", webhooks.ErrSignatureInvalid, len(t.passwords))
 	}
 	if t.terminal != "" && fields["TerminalKey"] != t.terminal {
-		return nil, fmt.Errorf("%w: of another terminal", webhooks.ErrSignatureInvalid)
+		return nil, fmt.Errorf("%w: TerminalKey is of another terminal", webhooks.ErrSignatureInvalid)
 	}
 	return read.By(index, t.Read(d)), nil
 }

@@ -6,7 +6,7 @@ package yookassa
 
 import "github.com/paylatch/paylatch/webhooks"
 
-// About describes the provider to those that set it up.
+// About describes the provider for operators.
 func About() webhooks.About {
 	return webhooks.About{
 		Name:         "YooKassa",

@@ -126,7 +126,7 @@ func (c *checker) member(s *Schema, name string, value any, field string) {
 		c.found.Unknown = append(c.found.Unknown, path)
 	case s.Additional.Schema != nil:
 		if s.PropertyNames != nil && !fits(s.PropertyNames, name) {
-			c.invalid(path, "must have a name of %s", lengths(s.PropertyNames))
+			c.invalid(path, "must have a name that has %s", lengths(s.PropertyNames))
 			return
 		}
 		c.value(s.Additional.Schema, value, path)

@@ -99,7 +99,7 @@ func TestMistakesAreSentences(t *testing.T) {
 		{order, `{"currency":"EUR","amount":1,"order_id":""}`, contract.FieldError{"order_id", "must have 1 to 128 characters"}},
 		{order, `{"currency":"EUR","amount":1,"order_id":"/"}`, contract.FieldError{"order_id", "must consist of A-Z a-z 0-9 - _ . : ~"}},
 		{order, `{"currency":"EUR","amount":1,"description":"\u0000"}`, contract.FieldError{"description", "must not contain U+0000"}},
-		{order, `{"currency":"EUR","amount":1,"metadata":{"":""}}`, contract.FieldError{"metadata.", "must have a name of 1 to 40 characters"}},
+		{order, `{"currency":"EUR","amount":1,"metadata":{"":""}}`, contract.FieldError{"metadata.", "must have a name that has 1 to 40 characters"}},
 		{pay, `{"payment_method":null}`, contract.FieldError{"payment_method", "must be an object"}},
 		{pay, `{"payment_method":{"token":"t"},"capture":""}`, contract.FieldError{"capture", "must be one of automatic, manual, manual_multiple"}},
 		{pay, `{"payment_method":{"token":"t"},"return_url":"ftp://a"}`, contract.FieldError{"return_url", "must be an absolute http or https address, or an app's address"}},

@@ -58,7 +58,7 @@ func (d *Document) Resolved(s *Schema) *Schema {
 	return named
 }
 
-// constant is a value of the document as compact JSON; empty for none.
+// constant is a value of the document as compact JSON; empty if there is none.
 type constant string
 
 // UnmarshalYAML implements yaml.Unmarshaler.

@@ -94,7 +94,7 @@ type Example struct {
 	Value   yaml.Node
 }
 
-// JSON is the first example in the order in which it is written; empty for none.
+// JSON is the first example in the order in which it is written; empty if there is none.
 func (m Media) JSON(d *Document) string {
 	if len(m.Examples) == 0 {
 		return ""

@@ -53,7 +53,7 @@ func requestKinds() []kind {
 		},
 		{
 			code: "unauthenticated", status: 401, newKey: unsafe,
-			meaning: "The request has no valid token. The token is missing, expired, signed by an unknown key, for another audience or an ID token; or its sub is not a user's id.",
+			meaning: "The request has no valid token. The token is missing, expired, signed by an unknown key, for another audience or an ID token; or its `sub` is not a user's id.",
 			detail:  "Get a new token and send the request with Authorization: Bearer.",
 		},
 		{
@@ -79,7 +79,7 @@ func requestKinds() []kind {
 		{
 			code: "request-timeout", status: 408, newKey: unsafe, retryable: true,
 			meaning: "The request's body did not arrive in time.",
-			detail:  "Send the same request again.",
+			detail:  "Send the same request again with the same key.",
 		},
 		{
 			code: "body-too-large", status: 413, newKey: safe,
@@ -93,18 +93,18 @@ func requestKinds() []kind {
 		},
 		{
 			code: "validation-failed", status: 422, newKey: safe,
-			meaning: "The request can be read, but some of its values can't be accepted. The member errors names each of them.",
-			detail:  "Correct the fields named in errors and send the request again.",
+			meaning: "The request can be read, but some of its values can't be accepted. The member `errors` names each of them.",
+			detail:  "Correct the fields that `errors` names and send the request again.",
 		},
 		{
 			code: "card-number-refused", status: 422, newKey: safe,
-			meaning: "A member of the request contains a card number in clear: 13 to 19 digits, in one piece or in groups, with the first digits of a card network and a correct check digit. The member errors names the field. The number was not stored, logged or sent to a provider.",
+			meaning: "A member of the request contains a card number in clear: 13 to 19 digits, in one piece or in groups, with the first digits of a card network and a correct check digit. The member `errors` names the field. The number was not stored, logged or sent to a provider.",
 			detail:  "Send the token that the provider's page or library returns for the card. If an id only looks like a card number, change its number of digits, or put a letter between the digits.",
 		},
 		{
 			code: "rate-limited", status: 429, newKey: unsafe, retryable: true, wait: time.Second,
 			meaning: "Too many requests arrived in a short time, or too many requests with one status token or of one user wait at the same time.",
-			detail:  "Wait for the time in Retry-After, then send the same request again.",
+			detail:  "Wait for the time in Retry-After, then send the same request again with the same key.",
 		},
 	}
 }
@@ -114,7 +114,7 @@ func failureKinds() []kind {
 		{
 			code: "internal", status: 500, newKey: unsafe, retryable: true,
 			meaning: "An error occurred in paylatch; the request did not cause it. The log has the error with the request's id.",
-			detail:  "Send the same request again with the same key. If that does not help, tell the operator the request_id.",
+			detail:  "Send the same request again with the same key. If that does not help, tell the operator the `request_id`.",
 		},
 		{
 			code: "authentication-unavailable", status: 503, newKey: unsafe, retryable: true, wait: 5 * time.Second,
@@ -128,12 +128,12 @@ func failureKinds() []kind {
 		},
 		{
 			code: "reconciliation-required", status: 503, newKey: unsafe, retryable: true, wait: time.Minute,
-			meaning: "The database was restored, and may have lost payments and refunds. New ones wait until the database is reconciled with the providers' books: a refund waits for its own account, a payment for all accounts.",
-			detail:  "Nothing was begun. Wait for the time in Retry-After, then send the same request again with the same key. The operator ends the wait with `paylatch reconcile`.",
+			meaning: "The database was restored, and may have lost payments and refunds. New payments and refunds wait until the database is reconciled with the providers' books: a refund waits for its own account, a payment for all accounts.",
+			detail:  "Nothing was begun. Wait for the time in Retry-After, then send the same request again with the same key. The operator ends the wait with the command `paylatch reconcile`.",
 		},
 		{
 			code: "account-paused", status: 503, newKey: safe, retryable: true, wait: time.Minute,
-			meaning: "The operator has paused new payments of this account (enabled: webhooks in its configuration). Payments that have begun continue.",
+			meaning: "The operator has paused new payments of this account (`enabled: webhooks` in its configuration). Payments that have begun continue.",
 			detail:  "Nothing was begun. Use another account with a new key, or wait for the time in Retry-After and send the same request again with the same key.",
 		},
 		{
@@ -179,28 +179,28 @@ func keyKinds() []kind {
 	}
 }
 
-// methodKinds are the errors about the payment method and the account.
+// methodKinds returns the errors about the payment method and the account.
 func methodKinds() []kind {
 	return []kind{
 		{
 			code: "account-not-offered", status: 403, newKey: safe,
-			meaning: "A customer's token named an account that the configuration does not offer to customers. The key was not used up.",
-			detail:  "Leave account out to pay with the default account, or let the shop's backend send the payment.",
+			meaning: "A customer's token named an account that the configuration does not offer to customers. A corrected request may have the same key.",
+			detail:  "Leave out `account` to pay with the default account, or let the shop's backend send the payment.",
 		},
 		{
 			code: "stored-payment-method", status: 422, newKey: safe,
-			meaning: "The token belongs to a payment method that the provider stores. Anybody who knows the token could charge it, so paylatch accepts it only from the merchant's backend, with payment_method.stored: true.",
-			detail:  "Let the backend pay with payment_method.stored: true and the customer's own reference, or use a token that the customer has just given.",
+			meaning: "The token belongs to a payment method that the provider stores. Anybody who knows the token could charge it, so paylatch accepts it only from the merchant's backend, with `payment_method.stored: true`.",
+			detail:  "Let the backend pay with `payment_method.stored: true` and the customer's own reference, or use a token that the customer has just given.",
 		},
 		{
 			code: "payment-method-removed", status: 422, newKey: safe,
-			meaning: "The provider has reported that this stored payment method was removed, or can't be charged any more. The provider was not called, and nothing was charged. The key was not used up.",
+			meaning: "The provider has reported that this stored payment method was removed, or can't be charged any more. The provider was not called, and nothing was charged. A request with another payment method may have the same key.",
 			detail:  "Don't offer this payment method any more. Let the customer pay with another payment method, and store the new one.",
 		},
 		{
 			code: "payment-method-not-yours", status: 403, newKey: safe,
-			meaning: "The provider has no stored payment method with this token, or the payment method does not belong to the customer in customer.reference. Nothing was charged.",
-			detail:  "Send the provider's reference of the customer as customer.reference, and the token of one of that customer's stored payment methods.",
+			meaning: "The provider has no stored payment method with this token, or the payment method does not belong to the customer in `customer.reference`. Nothing was charged.",
+			detail:  "Send the provider's reference of the customer as `customer.reference`, and the token of one of that customer's stored payment methods.",
 		},
 		{
 			code: "provider-unavailable", status: 503, newKey: unsafe, retryable: true, wait: 2 * time.Second,
@@ -215,11 +215,11 @@ func paymentKinds() []kind {
 		{
 			code: "order-exists", status: 409, newKey: safe, executed: true,
 			meaning: "Another order has this id. It has other content or belongs to another user.",
-			detail:  "Choose another order_id, or leave it out to get a new one.",
+			detail:  "Choose another `order_id`, or leave it out to get a new one.",
 		},
 		{
 			code: "order-already-paid", status: 409, newKey: unsafe, executed: true,
-			meaning: "The order is paid. Or a failed attempt holds money after all, in any currency. The member attempt then shows the attempt, and the shop should tell the customer: " +
+			meaning: "The order is paid. Or a failed attempt holds money after all, in any currency. The member `attempt` then shows it, and the shop should tell the customer: " +
 				payment.LateMoneyText + " In both cases the order is not charged twice.",
 			detail: "Read the order and show it as paid.",
 		},
@@ -231,14 +231,14 @@ func paymentKinds() []kind {
 		{
 			code: "payment-in-progress", status: 409, newKey: unsafe,
 			meaning: "Another payment of this order is under way, perhaps in another window. Or the provider may still hold money for a " +
-				"failed payment; then send the same request again later. The member attempt shows this payment. The key was not used " +
-				"up.",
-			detail: "Follow the attempt in the member attempt, and pay again only if this attempt fails.",
+				"failed payment; then send the same request again later. The member `attempt` shows this payment. The same " +
+				"key may be used again.",
+			detail: "Follow the attempt that `attempt` shows, and pay again only if this attempt fails.",
 		},
 		{
 			code: "order-changed", status: 412, newKey: safe,
-			meaning: "The order's version differs from expected_version: the order was amended, or a payment of the order changed, after you read the order. Nothing was changed.",
-			detail:  "Read the order again. If you still want the change, send the request with the order's present version as expected_version.",
+			meaning: "The order's version differs from `expected_version`: the order was amended, or a payment of the order changed, after you read the order. Nothing was changed.",
+			detail:  "Read the order again. If you still want the change, send the request with the order's present version as `expected_version`.",
 		},
 		{
 			code: "attempt-final", status: 409, newKey: safe, executed: true,
@@ -253,7 +253,7 @@ func paymentKinds() []kind {
 		{
 			code: "attempt-not-capturable", status: 409, newKey: safe,
 			meaning: "There is no authorised money to capture. The attempt is not authorised yet, is no longer authorised, or its hold is used up.",
-			detail:  "Read the attempt and confirm it when its stage is authorized.",
+			detail:  "Read the attempt and confirm it when its stage is `authorized`.",
 		},
 		{
 			code: "capture-exceeds-authorization", status: 409, newKey: safe, executed: true,
@@ -272,22 +272,22 @@ func paymentKinds() []kind {
 		},
 		{
 			code: "cursor-expired", status: 410, newKey: safe,
-			meaning: "Events after this cursor were deleted before you read them. Or, if the response has restart_after, the database was restored to a time before the cursor.",
-			detail:  "Compare your data with the orders that have changed since then. Then leave the parameter after out, to read from the oldest event.",
+			meaning: "Events after this cursor were deleted before you read them. Or, if the response has `restart_after`, the database was restored to a time before the cursor.",
+			detail:  "Compare your data with the orders that have changed since then. Then read without the parameter `after`, from the oldest event. If the response has `restart_after`, continue from there instead.",
 		},
 		{
 			code: "dispute-open", status: 409, newKey: safe,
 			meaning: "A dispute of this payment is open. The bank may return the same money to the customer, and a refund would then be a second payment to the customer.",
-			detail:  "Read the dispute. To refund the money nevertheless, send acknowledge_dispute: true with a new key.",
+			detail:  "Read the dispute. To refund the money nevertheless, send `acknowledge_dispute: true` with a new key.",
 		},
 		{
 			code: "payment-ambiguous", status: 409, newKey: safe,
 			meaning: "Several payments of this attempt hold money, or several captures that the provider refunds one by one.",
-			detail:  "Send the provider's id of the payment, or of the capture, as provider_payment_id.",
+			detail:  "Send the provider's id of the payment, or of the capture, as `provider_payment_id`.",
 		},
 		{
 			code: "refundable-changed", status: 412, newKey: safe,
-			meaning: "The refundable amount differs from expected_refundable: somebody else has made a refund in the meantime.",
+			meaning: "The refundable amount differs from `expected_refundable`: somebody else has made a refund in the meantime.",
 			detail:  "Read the attempt and decide again.",
 		},
 	}
@@ -302,8 +302,8 @@ func webhookKinds() []kind {
 		},
 		{
 			code: "webhooks-paused", status: 503, newKey: unsafe, retryable: true, wait: time.Minute,
-			meaning: "The operator has paused the webhooks of this account (enabled: pays in its configuration). The delivery was not stored.",
-			detail:  "Wait for the time in Retry-After, then send the delivery again. To accept webhooks again, the operator sets enabled to all or leaves it out.",
+			meaning: "The operator has paused the webhooks of this account (`enabled: pays` in its configuration). The delivery was not stored.",
+			detail:  "Wait for the time in Retry-After, then send the delivery again. To accept webhooks again, the operator sets `enabled: all` or leaves `enabled` out.",
 		},
 		{
 			code: "webhook-signature-missing", status: 401, newKey: safe,
@@ -337,8 +337,8 @@ func webhookKinds() []kind {
 		},
 		{
 			code: "webhook-sender-refused", status: 403, newKey: safe,
-			meaning: "The sender's address is not an address of the provider, or is not in the account's allowed_ips. The delivery was not stored.",
-			detail:  "Check allowed_ips and the trusted proxies in the configuration.",
+			meaning: "The sender's address is not an address of the provider, or is not in the account's `allowed_ips`. The delivery was not stored.",
+			detail:  "Check `allowed_ips` and the trusted proxies in the configuration.",
 		},
 		{
 			code: "webhook-payload-invalid", status: 400, newKey: safe,

@@ -9,18 +9,18 @@ func supportKinds() []kind {
 		},
 		{
 			code: "discrepancy-assigned", status: 409, newKey: safe,
-			meaning: "The discrepancy's assignee differs from expected_assignee. Without expected_assignee, a caller can assign only a discrepancy that is unassigned or assigned to the caller.",
-			detail:  "Read the discrepancy. To take it over, send its assignee as expected_assignee, or null if it is unassigned.",
+			meaning: "The discrepancy's assignee differs from `expected_assignee`. Without `expected_assignee`, a caller can assign only a discrepancy that is unassigned or assigned to the caller.",
+			detail:  "Read the discrepancy. To take it over, send its assignee as `expected_assignee`, or `null` if it is unassigned.",
 		},
 		{
 			code: "attempt-not-pending", status: 409, newKey: safe,
-			meaning: "The resolutions paid and not_paid need a pending attempt or refund. The attempt or refund of this discrepancy is final, or the discrepancy has none.",
-			detail:  "Read the attempt and its refunds. Resolve the discrepancy as accepted or refunded_elsewhere, or refund the money.",
+			meaning: "The resolutions `paid` and `not_paid` need a pending attempt or refund. The attempt or refund of this discrepancy is final, or the discrepancy has none.",
+			detail:  "Read the attempt and its refunds. Resolve the discrepancy as `accepted` or `refunded_elsewhere`, or refund the money.",
 		},
 		{
 			code: "attempt-holds-money", status: 409, newKey: safe,
-			meaning: "The provider reports that it captured money for this attempt, so the discrepancy can't be resolved as not_paid.",
-			detail:  "Refund the money first, or resolve the discrepancy as paid.",
+			meaning: "The provider reports that it captured money for this attempt, so the discrepancy can't be resolved as `not_paid`.",
+			detail:  "Refund the money first, or resolve the discrepancy as `paid`.",
 		},
 		{
 			code: "event-unreadable", status: 409, newKey: safe,
@@ -29,8 +29,8 @@ func supportKinds() []kind {
 		},
 		{
 			code: "resolution-not-possible", status: 422, newKey: safe,
-			meaning: "The resolution would leave an attempt, a refund or money without further checks. Or paylatch asked the provider, and the provider contradicts the resolution: it reports another result for a payment that the resolution calls paid, or that the resolution would release for another operation.",
-			detail:  "Read the discrepancy. Its member resolutions lists the possible resolutions and their effects.",
+			meaning: "The resolution would leave an attempt, a refund or money without further checks. Or paylatch asked the provider, and the provider contradicts the resolution: it reports another result for a payment that the resolution calls `paid`, or that the resolution would release for another operation.",
+			detail:  "Read the discrepancy. Its member `resolutions` lists the possible resolutions and their effects.",
 		},
 		{
 			code: "job-running", status: 409, newKey: unsafe,
@@ -40,17 +40,17 @@ func supportKinds() []kind {
 		{
 			code: "second-person-needed", status: 409, newKey: unsafe,
 			meaning: "One person alone can't decide about money, so a second person must agree. This holds for a resolution that paylatch can't check at the provider, a payment that has no mark of paylatch or has another amount, a discrepancy that your own resolution opened, and a refund that you requested. People who signed in by different ways (the console, an issuer of tokens, HS256) count as one person, unless both ways name people by the same claim.",
-			detail:  "Ask another member of the staff. For a proposed resolution, the other person sends the same resolution with the same provider_payment_id. If your resolution opened the discrepancy, the other person resolves it. For a refund, an admin approves the request.",
+			detail:  "Ask another member of the staff. For a proposed resolution, the other person sends the same resolution with the same `provider_payment_id`. If your resolution opened the discrepancy, the other person resolves it. For a refund, an admin approves the request.",
 		},
 		{
 			code: "refund-request-decided", status: 409, newKey: unsafe,
 			meaning: "The refund request was already decided in another way. That decision stays.",
-			detail:  "Read the request to see who decided it and why. If a refund is still due, request it again.",
+			detail:  "Read the refund request to see who decided it and why. If a refund is still due, request it again.",
 		},
 		{
 			code: "provider-payment-id-required", status: 422, newKey: safe,
-			meaning: "The resolution paid requires the provider's id of the payment, or of the refund if the discrepancy is about a refund. A person finds the id in the provider's dashboard.",
-			detail:  "Send provider_payment_id, as the provider's dashboard shows it.",
+			meaning: "The resolution `paid` requires the provider's id of the payment, or of the refund if the discrepancy is about a refund. A person finds the id in the provider's dashboard.",
+			detail:  "Send `provider_payment_id`, as the provider's dashboard shows it.",
 		},
 		{
 			code: "provider-payment-taken", status: 409, newKey: safe,

@@ -123,13 +123,13 @@ func detail(k kind, err error) string {
 		return advice + "."
 	}
 	if mayHold(err) {
-		return "The provider may still hold money for a failed attempt, which is in the member attempt. paylatch is releasing the money. Send the same request again later."
+		return "The provider may still hold money for a failed attempt, which the member `attempt` shows. paylatch is releasing the money. Send the same request again later."
 	}
 	if _, late := errors.AsType[*payment.LateMoneyError](err); late {
-		return payment.LateMoneyText + " Show this text, and offer no other payment: the attempt in the member attempt holds the money."
+		return payment.LateMoneyText + " Show this text, and offer no other payment: the attempt that `attempt` shows holds the money."
 	}
 	if _, lost := errors.AsType[*outbox.ExpiredError](err); lost {
-		return "The database was restored to a time before this cursor. Continue from restart_after: you miss no event, and get some events again."
+		return "The database was restored to a time before this cursor. Continue from `restart_after`: you miss no event, and get some events again."
 	}
 	if impossible, ok := errors.AsType[*payment.ResolutionError](err); ok {
 		return impossible.Reason

@@ -84,7 +84,7 @@ func (r Renderer) ForStaff(v payment.View) gen.Attempt {
 	return out
 }
 
-// payments are all that the attempt has at the provider.
+// payments returns all that the attempt has at the provider.
 func payments(a payment.Attempt) []gen.ProviderPayment {
 	out := make([]gen.ProviderPayment, len(a.Payments))
 	for i := range a.Payments {

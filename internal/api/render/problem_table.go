@@ -79,7 +79,7 @@ func paymentRows() []row {
 	}
 }
 
-// roomRows are the errors of the rooms around payment.
+// roomRows returns the errors of the packages around payment.
 func roomRows() []row {
 	return []row{
 		{idempotency.ErrKeyMissing, "idempotency-key-missing"},

@@ -138,7 +138,7 @@ func harmless(text string) string {
 	return out.String()
 }
 
-// ends are the runes after which a spreadsheet may begin a cell.
+// ends returns the runes after which a spreadsheet may begin a cell.
 func ends() []rune { return []rune{';', ',', '\t', '\r', '\n'} }
 
 // calculated reports whether a cell that begins so is a formula, blanks, quotes and marks without a width left aside. Signs of full

@@ -26,7 +26,7 @@ type Poll struct {
 	Tags string
 	// Wait is how long the response is held back while the version is one of Tags.
 	Wait time.Duration
-	// Applied is Preference-Applied, empty without a preference.
+	// Applied is Preference-Applied; empty if there is no preference.
 	Applied string
 }
 

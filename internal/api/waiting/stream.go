@@ -30,7 +30,7 @@ type Stream struct {
 	ID    payment.AttemptID
 	// Network is the one that the request comes from.
 	Network string
-	// LastEventID is the version that the reader has, empty for none.
+	// LastEventID is the version that the reader has; empty if there is none.
 	LastEventID string
 	// Head ends the stream after its first event.
 	Head bool

@@ -103,7 +103,7 @@ func (o Order) valid() error {
 	f := o.Filter
 	since, until := o.Kind.bounds()
 	if len(f.Members(o.Kind)) == 0 {
-		return payment.Invalid("filter", "must have a member at least: without one it would choose all there is")
+		return payment.Invalid("filter", "must have at least one member: an empty filter would choose all items")
 	}
 	for field, text := range map[string]string{"filter.account": f.Account, "filter.type": f.Type} {
 		if len(text) > maxText || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
@@ -129,7 +129,7 @@ func resolvable(r payment.Resolution) error {
 	case payment.ResolvedNotPaid, payment.ResolvedRefundedElsewhere, payment.ResolvedAccepted:
 		return nil
 	case payment.ResolvedPaid:
-		return payment.Invalid("resolution", "paid takes the provider's id of each payment: resolve those one by one")
+		return payment.Invalid("resolution", "`paid` needs the provider's id of each payment: resolve these cases one by one")
 	case payment.ResolvedSettled: // by itself alone
 	}
 	return payment.Invalid("resolution", "must be not_paid, refunded_elsewhere or accepted")

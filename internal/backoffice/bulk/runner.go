@@ -16,7 +16,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// Held is a job under a lease.
+// Held is a job with the lease of this process.
 type Held struct {
 	Job
 

@@ -40,7 +40,7 @@ type Service struct {
 	audit Audit
 }
 
-// New returns a service. Its jobs bear the number of a cell.
+// New returns a service. The ids of its jobs contain the number of the cell.
 func New(of payment.Cell, store Store, audit Audit) *Service { return &Service{of, store, audit} }
 
 // Try returns how many items an order would choose now, with subtotals, and changes nothing. It returns payment.ErrForbidden and

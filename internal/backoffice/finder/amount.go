@@ -91,7 +91,7 @@ var (
 	iso       = regexp.MustCompile(`^[a-z]{3}$`)
 )
 
-// fillers are words beside an amount that change nothing. Words such as "about" widen the amount.
+// fillers returns words beside an amount that change nothing. Words such as "about" widen the amount.
 func fillers() []string {
 	return strings.Fields("a of for on at in the by payment payments paid pay charge charged charges was were i my card customer order amount total from exactly and")
 }

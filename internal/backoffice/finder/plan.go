@@ -32,7 +32,7 @@ type Plan struct {
 	Otherwise []string
 	// Unread are words about a time that were not understood and are left out.
 	Unread []string
-	// Note explains a choice between two meanings; empty without one.
+	// Note explains a choice between two meanings; empty if there was no choice.
 	Note string
 }
 
@@ -110,7 +110,7 @@ func (p Plan) read(text string, days *Days) (Plan, bool) {
 	return p, true
 }
 
-// fallbacks are the plans to try in turn while nothing is found: an amount without cents as an approximate amount, and the words
+// fallbacks returns the plans to try in turn while nothing is found: an amount without cents as an approximate amount, and the words
 // alone.
 func (p Plan) fallbacks() (list []Plan) {
 	if p.Amount != nil && p.Amount.round() {

@@ -227,7 +227,7 @@ func TestCurrencies(t *testing.T) {
 			require.Len(t, fraction, digits, code)
 		}
 	}
-	// No other code has another number of digits than two, but for the units of account of Chile and Uruguay, which nothing is paid in.
+	// All other codes have two digits, except the units of account of Chile and Uruguay, in which nothing is paid.
 	for a := 'A'; a <= 'Z'; a++ {
 		for b := 'A'; b <= 'Z'; b++ {
 			for c := 'A'; c <= 'Z'; c++ {

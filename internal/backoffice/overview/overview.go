@@ -85,7 +85,7 @@ const (
 	Older           Band = "older"
 )
 
-// Bands are all bands, the youngest first.
+// Bands returns all bands, the youngest first.
 func Bands() []Band { return []Band{UnderMinute, UnderTenMinutes, UnderHour, UnderDay, Older} }
 
 // Unknown is the calls to providers with an unknown outcome.
@@ -148,7 +148,7 @@ type Standing struct {
 type Endpoint struct {
 	Name string
 	Gone bool
-	// Behind counts the events after its cursor, Retries the events that are tried again, Dead the events that were given up.
+	// Behind counts the events after its cursor. Retries counts the events that are tried again, and Dead the dead letters.
 	Behind, Retries, Dead int64
 	// Oldest is the age of the oldest undelivered event; 0 if there is no such event.
 	Oldest time.Duration

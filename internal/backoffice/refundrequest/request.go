@@ -21,7 +21,7 @@ const (
 	Declined State = "declined"
 )
 
-// States are the states, in the order of a life.
+// States returns the states, in the order of a life.
 func States() []State { return []State{Open, Approved, Declined} }
 
 var (
@@ -30,7 +30,7 @@ var (
 	// ErrDecided is returned for a request that was decided in another way.
 	ErrDecided = errors.New("the refund request is decided")
 	// ErrOwn is returned for the approval of a request by its requester.
-	ErrOwn = errors.New("a refund is approved by another person than requested it")
+	ErrOwn = errors.New("the person who requested a refund can't approve it")
 )
 
 // Request is a refund that was requested.

@@ -33,7 +33,7 @@ const (
 	maxReasons = 64
 	maxPeers   = 1000
 	maxUnsaved = 4096
-	// namedPeers is the number of peers in the entry that counts the rest.
+	// namedPeers is the number of peers in the audit log entry that counts the rest.
 	namedPeers = 10
 )
 
@@ -146,7 +146,7 @@ func (l *AccessLog) flush(ctx context.Context, least time.Duration) error {
 	return nil
 }
 
-// take returns the entries to write, and ends the samples that are at least so old.
+// take returns the audit log entries to write, and ends the samples that are at least so old.
 func (l *AccessLog) take(least time.Duration) []AuditEntry {
 	l.mu.Lock()
 	defer l.mu.Unlock()

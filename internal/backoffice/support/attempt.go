@@ -12,7 +12,7 @@ type Attempt struct {
 	payment.View
 
 	Summary string
-	// Bought is the order's description; empty without one.
+	// Bought is the order's description; empty if there is none.
 	Bought   string
 	Timeline []Entry
 	Events   []ShownEvent

@@ -12,7 +12,7 @@ import (
 type ShownRefund struct {
 	payment.Refund
 
-	// Bank is the reference of the card network or the bank, as a webhook of the refund has it; empty without one.
+	// Bank is the reference of the card network or the bank, as a webhook of the refund has it; empty if there is none.
 	Bank string
 }
 
@@ -72,7 +72,7 @@ func bankReference(refund map[string]any) string {
 	)
 }
 
-// textAt returns the text at a path of members; empty without one.
+// textAt returns the text at a path of members; empty if there is none.
 func textAt(v any, path ...string) string {
 	for _, name := range path {
 		members, _ := v.(map[string]any)

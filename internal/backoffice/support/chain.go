@@ -136,7 +136,7 @@ func (c *Chain) Recheck(ctx context.Context, from ChainStore) error {
 }
 
 // skip lets the chain begin behind entries that may have been purged, before or during the check. They were purged if a later entry
-// names the last of them. A known head among the purged entries can't be compared, except for the last of them.
+// names the last of them. Of the purged entries only the last can be compared with a known head.
 func (c *Chain) skip(l *Link) {
 	if l.Position <= c.Entries+1 || len(l.Previous) != sha256.Size {
 		return

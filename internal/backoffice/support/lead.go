@@ -50,7 +50,7 @@ func (h AttemptHistory) chargedTwice() string {
 	return ""
 }
 
-// openDisputes are the disputes that are not closed, the most urgent first.
+// openDisputes returns the disputes that are not closed, the most urgent first.
 func (h AttemptHistory) openDisputes() []payment.Dispute {
 	list := slices.DeleteFunc(slices.Clone(h.Attempt.Disputes), func(d payment.Dispute) bool { return d.State.Closed() })
 	slices.SortStableFunc(list, func(a, b payment.Dispute) int {

@@ -19,7 +19,7 @@ type Order[T any] struct {
 type Part[T any] struct {
 	Name  string
 	Items []T
-	// More is set where more follow in the part, Away where the part did not respond.
+	// More is set where more follow in the part. Away is set where the part did not respond.
 	More, Away bool
 }
 

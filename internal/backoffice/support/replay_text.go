@@ -10,7 +10,7 @@ import (
 func ReplayText(r intake.Replayed, dry bool) string {
 	text := "The event was applied again. "
 	if dry {
-		text = "This was a dry run: nothing was changed. If it is applied again, this is the result. "
+		text = "This was a dry run: nothing was changed. This is the result if the event is applied again. "
 	}
 	text += sentence(verdicts, string(r.Verdict), "It was kept.")
 	switch {

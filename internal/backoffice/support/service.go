@@ -24,7 +24,7 @@ type Options struct {
 	Flush func(ctx context.Context) error
 	// Endpoints are the configured endpoints by name, with the event types that each takes; an empty list means all types.
 	Endpoints map[string][]string
-	// Provider returns facts about an account's provider; nil for none.
+	// Provider returns facts about an account's provider; nil if there is none.
 	Provider func(account string) Provider
 	// Clocks has the shop's time zone; UTC without one.
 	Clocks Clocks

@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/platform/amount"
 )
 
-// activity returns the entry of a request or a call.
+// activity returns the timeline entry for a request or a call.
 func (h AttemptHistory) activity(n activity.Note) Entry {
 	n.Actor = h.requester(n)
 	detail := map[string]any{"what": n.What}

@@ -8,7 +8,7 @@ import (
 	"github.com/paylatch/paylatch/internal/platform/amount"
 )
 
-// dispute returns the entries of a dispute's opening and its end.
+// dispute returns the timeline entries for a dispute's beginning and end.
 func (h AttemptHistory) dispute(d payment.Dispute) []Entry {
 	detail := map[string]any{"dispute_id": d.ID.String(), "provider_dispute_id": d.ProviderDisputeID, "reason": d.Reason}
 	of := ""

@@ -121,7 +121,7 @@ func (h AttemptHistory) decided(r payment.Refund) string {
 	return ""
 }
 
-// approval returns the audit entry of the approval that made a refund; nil without an approval.
+// approval returns the audit entry of the approval that made a refund; nil if there is no approval.
 func (h AttemptHistory) approval(id payment.RefundID) *AuditEntry {
 	i := slices.IndexFunc(h.Audit, func(d AuditEntry) bool { return d.Action == ApprovedRefund && d.Detail["refund_id"] == id.String() })
 	if i < 0 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// message returns the entry of an update, and where it was delivered.
+// message returns the timeline entry for an update, and where it was delivered.
 func message(n OutboxMessage) Entry {
 	what := sentence(updates, n.Type, "that the payment changed")
 	detail := map[string]any{"message_id": n.ID.String(), "type": n.Type, "version": n.Version}

@@ -7,7 +7,7 @@ import (
 	"github.com/paylatch/paylatch/internal/platform/amount"
 )
 
-// settlement returns the entry of a movement's settlement: its fees and its payout.
+// settlement returns the timeline entry for a movement's settlement: its fees and its payout.
 func (h AttemptHistory) settlement(s payment.Settlement) Entry {
 	at := s.At
 	if at.IsZero() {

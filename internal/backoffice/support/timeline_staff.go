@@ -6,7 +6,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// discrepancy returns the entries of its beginning and its resolution.
+// discrepancy returns the timeline entries for a discrepancy's beginning and resolution.
 func discrepancy(d Discrepancy) []Entry {
 	detail := map[string]any{"discrepancy_id": d.ID.String(), "kind": string(d.Kind)}
 	entries := []Entry{{d.At, EntryDiscrepancy, ourselves, "This needs review. " + d.Text, detail}}

@@ -17,7 +17,7 @@ const maxComment = 2000
 type AddComment struct {
 	ID   payment.DiscrepancyID
 	Text string
-	// Key is an idempotency key of the caller for this discrepancy; empty without one.
+	// Key is an idempotency key of the caller for this discrepancy; empty if there is none.
 	Key idempotency.Key
 }
 

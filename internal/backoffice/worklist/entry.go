@@ -13,22 +13,22 @@ import (
 type Entry struct {
 	payment.Discrepancy
 
-	// EventID is the stored event that caused it, nil without an event.
+	// EventID is the stored event that caused it; nil if there is no event.
 	EventID *payment.EventID
-	// User is the user of the order, Account the account of the payment or event; empty if not recorded.
+	// User is the user of the order. Account is the account of the payment or event. Each is empty if not recorded.
 	User    payment.UserID
 	Account string
 	// Expected is the amount of the refund, else of the attempt, else of the order; nil without any. Held is the amount
-	// that the attempt holds now; nil without an attempt.
+	// that the attempt holds now; nil if there is no attempt.
 	Expected, Held *payment.Money
 	// Circumstances are the facts that its possible resolutions depend on.
 	Circumstances payment.Circumstances
-	// Dispute is the open dispute that it is about, zero without one: of the dispute, only the provider's id, the reason and the
+	// Dispute is the open dispute that it is about; zero if there is none. Of the dispute only the provider's id, the reason and the
 	// deadline are set.
 	Dispute payment.Dispute
-	// ProviderPaymentID is the provider's id of the payment; empty without one. Capture is that of its first capture.
+	// ProviderPaymentID is the provider's id of the payment; empty if there is none. Capture is that of its first capture.
 	ProviderPaymentID, Capture string
-	// AssignedAt is when the assignee took it; nil without an assignee.
+	// AssignedAt is when the assignee took it; nil if there is no assignee.
 	AssignedAt *time.Time
 	// CommentCount counts all comments. Comments are the newest, newest first; a list of the API leaves them out.
 	CommentCount int64
@@ -42,7 +42,7 @@ type Comment struct {
 	ID            uuid.UUID
 	DiscrepancyID payment.DiscrepancyID
 	Author, Text  string
-	// Key is the idempotency key of its request; empty without one.
+	// Key is the idempotency key of its request; empty if there is none.
 	Key idempotency.Key
 	At  time.Time
 }

@@ -72,7 +72,7 @@ type response struct {
 
 func (a response) ok() bool { return a.status >= 200 && a.status < 300 }
 
-// code is the problem's, empty for none.
+// code is the problem's; empty if there is none.
 func (a response) code() string {
 	var p struct {
 		Code string `json:"code"`
@@ -81,7 +81,7 @@ func (a response) code() string {
 	return p.Code
 }
 
-var errUnavailable = errors.New("paylatch does not answer")
+var errUnavailable = errors.New("paylatch does not respond")
 
 // call sends a request for the customer. The headers are those that the page
 // sent and paylatch should see.
@@ -136,7 +136,7 @@ func (b backend) order(ctx context.Context, id string) (o order, found bool, err
 	return o, true, nil
 }
 
-// charges are the provider's movements of money for an order.
+// charges returns the provider's movements of money for an order.
 func (b backend) charges(ctx context.Context, o order) ([]charge, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.ProviderURL+"/v1/ledger", nil)
 	if err != nil {

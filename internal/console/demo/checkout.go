@@ -147,9 +147,9 @@ func (c checkout) elsewhere() bool {
 }
 
 // voucherText is the status line beside a voucher. The script reads it from the page.
-const voucherText = "Your voucher is ready. We wait until it is paid."
+const voucherText = "Your voucher is ready. This page waits until the voucher is paid."
 
-// Voucher is the voucher that the customer pays at a till; zero without a voucher.
+// Voucher is the voucher that the customer pays at a till; zero if there is no voucher.
 func (c checkout) Voucher() voucher {
 	if c.Phase != action || c.Attempt.NextAction.Type != "display" {
 		return voucher{}

@@ -78,7 +78,7 @@ func (b backend) createPayment(ctx context.Context, reg registration) (string, e
 		Secret string `json:"client_secret"`
 	}
 	if err := json.Unmarshal(a.body, &made); err != nil || !a.ok() || made.Secret == "" {
-		return "", fmt.Errorf("%w: the provider answers %d", errUnavailable, a.status)
+		return "", fmt.Errorf("%w: the provider responded with %d", errUnavailable, a.status)
 	}
 	return made.Secret, nil
 }

@@ -18,9 +18,9 @@ import (
 // Ask is the options of the command line.
 type Ask struct {
 	URL           string        `name:"url" xor:"provider" required:"" placeholder:"URL" help:"The address of a provider of the kind standard, without /v1. The provider must move no real money for the tokens below."`
-	APIKey        string        `name:"api-key" env:"PROVIDER_API_KEY" placeholder:"KEY" help:"What calls bear; without it no check of credentials runs."`
-	Listen        string        `placeholder:"HOST:PORT" help:"Where the provider's webhooks are taken for as long as the checks run; without it none is checked. With --account and --webhook-wait, the default is the service's address."`
-	WebhookSecret string        `env:"PROVIDER_WEBHOOK_SECRET" placeholder:"whsec_…" help:"What the webhooks are signed with."`
+	APIKey        string        `name:"api-key" env:"PROVIDER_API_KEY" placeholder:"KEY" help:"The key that calls have; without it no check of credentials runs."`
+	Listen        string        `placeholder:"HOST:PORT" help:"The address that receives the provider's webhooks while the checks run; without it no webhook is checked. With --account and --webhook-wait, the default is the service's address."`
+	WebhookSecret string        `env:"PROVIDER_WEBHOOK_SECRET" placeholder:"whsec_…" help:"The secret that signs the webhooks."`
 	TokenSuccess  string        `name:"token-success" placeholder:"TOKEN" help:"A payment method that pays. Default: tok_success; with --account the method that the provider publishes for tests, or its page."`
 	TokenDecline  *string       `name:"token-decline" placeholder:"TOKEN" help:"A payment method that is declined; empty: there is none. Default: tok_decline; with --account the method that the provider publishes."`
 	TokenRedirect *string       `name:"token-redirect" placeholder:"TOKEN" help:"A payment method whose customer is led to a page; empty: there is none. Default: tok_redirect; with --account the method that the provider publishes."`

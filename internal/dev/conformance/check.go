@@ -61,7 +61,7 @@ func checks() []check {
 		capabilityChecks())
 }
 
-// must returns nil if a condition holds, else an error with the received response.
+// must returns nil if a condition holds, else an error with this text.
 func must(holds bool, format string, args ...any) error {
 	if holds {
 		return nil

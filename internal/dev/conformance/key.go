@@ -9,7 +9,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/standard"
 )
 
-// callers is how many calls bear one key at once.
+// callers is how many calls have one key at once.
 const callers = 20
 
 func keyChecks() []check {

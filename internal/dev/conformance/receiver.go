@@ -110,7 +110,7 @@ func (r *receiver) wait(ctx context.Context, limit time.Duration, name string, f
 func (r *receiver) again(ctx context.Context, limit time.Duration) error {
 	err := r.until(ctx, limit, func() bool { return r.returned })
 	if err != nil {
-		return errors.New("it did not come again")
+		return errors.New("the webhook did not come again")
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,12 +127,12 @@ func (r *receiver) instead() error {
 	if len(r.refused) > 0 {
 		return fmt.Errorf("%d deliveries that can't be verified, the first: %w", len(r.refused), r.refused[0])
 	}
-	return fmt.Errorf("%d events that are not it", len(r.events))
+	return fmt.Errorf("%d events came, and none was the expected one", len(r.events))
 }
 
 var (
-	errNever   = errors.New("the time is over")
-	errChanged = errors.New("it came with another body")
+	errNever   = errors.New("no webhook came in time")
+	errChanged = errors.New("the webhook came again with another body")
 )
 
 // until waits for a condition, which is read under the lock.

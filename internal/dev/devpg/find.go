@@ -76,7 +76,7 @@ func major(ctx context.Context, bin string, attr *syscall.SysProcAttr) (string, 
 	}
 	m := regexp.MustCompile(`\) (\d+)`).FindStringSubmatch(string(out))
 	if m == nil {
-		return "", fmt.Errorf("%s is not PostgreSQL: it says %q", bin, strings.TrimSpace(string(out)))
+		return "", fmt.Errorf("%s is not PostgreSQL: its version is %q", bin, strings.TrimSpace(string(out)))
 	}
 	return m[1], nil
 }

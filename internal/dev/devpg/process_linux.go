@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// namespaced is root outside and an ordinary user inside. Some containers forbid it.
+// namespaced returns an account in a user namespace: the process is root on the host and an ordinary user in the namespace.
+// Some containers forbid namespaces.
 func namespaced() []account {
 	one := []syscall.SysProcIDMap{{ContainerID: 1000, HostID: 0, Size: 1}}
 	return []account{{attr: syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: one, GidMappings: one}}}

@@ -1,11 +1,14 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -94,4 +97,123 @@ func TestACellIsAdded(t *testing.T) {
 	code, printed = r.migrates()
 	require.Equal(t, 2, code, printed)
 	require.Contains(t, printed, "orders with the prefix eu2- are in cell 1, which the configuration lacks")
+}
+
+// tabs are customers who create and pay each order in two processes at once, until the test stops them.
+type tabs struct {
+	mu        sync.Mutex
+	processes [2]*service
+	// early begins every other order, if it is not empty.
+	early string
+	// paid counts successes by prefix.
+	paid map[string]int
+
+	all   sync.WaitGroup
+	cease context.CancelFunc
+}
+
+func (u *tabs) run(t *testing.T, customers int) {
+	t.Helper()
+	ctx, cease := context.WithCancel(t.Context())
+	u.cease = cease
+	t.Cleanup(func() { u.stop() })
+	for i := range customers {
+		u.all.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				u.mu.Lock()
+				prefix := ""
+				if n%2 == 1 {
+					prefix = u.early
+				}
+				processes := u.processes
+				u.mu.Unlock()
+				order := prefix + unique("o")
+				atOnce(2, func(tab int) answer { return u.pay(ctx, processes[tab], fmt.Sprint("customer-", i), order, prefix) })
+				breathe(ctx, 10*time.Millisecond)
+			}
+		})
+	}
+}
+
+// pay creates and pays an order in a process, with few repetitions: the process may know another map, or may have ended.
+func (u *tabs) pay(ctx context.Context, s *service, user, order, prefix string) (a answer) {
+	c, work := s.bluntly(token(user, "customer")), context.WithoutCancel(ctx)
+	for range 5 {
+		c.createOrder(work, order, "create-"+order)
+		if a = c.pay(work, order, unique("pay"), "tok_success"); a.peek().Status == "succeeded" {
+			u.mu.Lock()
+			u.paid[prefix]++
+			u.mu.Unlock()
+			break
+		}
+		breathe(ctx, 20*time.Millisecond)
+	}
+	return a
+}
+
+func (u *tabs) stop() {
+	u.cease()
+	u.all.Wait()
+}
+
+// more waits until more orders with a prefix are paid.
+func (u *tabs) more(t *testing.T, prefix string) {
+	t.Helper()
+	count := func() int {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		return u.paid[prefix]
+	}
+	was := count()
+	eventually(t, "more orders that are paid", func() bool { return count() > was+10 })
+}
+
+// TestACellIsAddedUnderLoad adds a cell by the steps of the manual, while customers pay in two processes at once, and use the new prefix
+// before the processes know it. No order is in two cells, and no order is charged twice.
+func TestACellIsAddedUnderLoad(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	second := newRigOf(t, testdb.New(t), "sandbox-eu")
+	charging := func(name string, cell int, r *rig) string {
+		return fmt.Sprintf("{name: %s, cell: %d, kind: sandbox, base_url: %q, webhook_secrets: [%s], breaker: {failures: 0}}", name, cell, r.gate.URL, sandboxSecret)
+	}
+	added := []string{cellOne(1, second.dsn, "eu2-"), "PAYLATCH_ACCOUNTS=[" + charging("sandbox", 0, r) + ", " + charging("sandbox-eu", 1, second) + "]"}
+	u := &tabs{processes: [2]*service{r.serve(), r.serve()}, paid: map[string]int{}}
+	u.run(t, 4)
+	u.more(t, "")
+
+	code, printed := r.migrates(added...)
+	require.Zero(t, code, printed)
+	u.mu.Lock()
+	u.early = "eu2-"
+	u.mu.Unlock()
+	u.more(t, "")
+	for i, old := range u.processes {
+		now := r.serve(added...)
+		second.hooks.Lead(now.base)
+		u.mu.Lock()
+		u.processes[i] = now
+		u.mu.Unlock()
+		u.more(t, "eu2-")
+		code, _ := old.stop(t, syscall.SIGTERM)
+		require.Zero(t, code)
+	}
+	u.more(t, "")
+	u.more(t, "eu2-")
+	u.stop()
+
+	const ids = "SELECT order_id FROM orders"
+	for _, order := range column[string](t, r, ids) {
+		require.False(t, strings.HasPrefix(order, "eu2-"), order)
+	}
+	for _, order := range column[string](t, second, ids) {
+		require.True(t, strings.HasPrefix(order, "eu2-"), order)
+	}
+	ofFirst, ofSecond := r.chargedOnce(t), second.chargedOnce(t)
+	for order := range ofFirst {
+		require.NotContains(t, ofSecond, order, "charged in both cells")
+	}
+	t.Logf("%d and %d orders were charged", len(ofFirst), len(ofSecond))
+	r.verifies(t)
+	second.verifies(t)
 }

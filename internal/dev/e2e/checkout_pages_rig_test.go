@@ -43,7 +43,7 @@ type pageShop struct {
 	paid, complete []sent
 }
 
-// newPageShop has the example's page as it is, but for the addresses.
+// newPageShop has the example's page with other addresses.
 func newPageShop(t *testing.T, provider string) *pageShop {
 	t.Helper()
 	text, err := os.ReadFile("../../../examples/checkout/" + provider + ".html")

@@ -205,7 +205,7 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		ada.post(path, "key", key, "amount", "15.00", "reason", "case 4", "sure", "yes").is(t, http.StatusConflict)
 		sure := ada.post(path, "key", key, "amount", "2.5", "reason", "case 4")
 		sure.is(t, http.StatusOK)
-		require.Contains(t, sure.page(), "€2.50 of €14.99 is refunded to the customer. This can't be undone.")
+		require.Contains(t, sure.page(), "This refunds €2.50 of €14.99 to the customer. This can't be undone.")
 		require.Equal(t, 1, one[int](t, s.rig, `SELECT count(*) FROM refunds WHERE attempt_id = $1`, a.ID))
 		payBack := func(int) answer {
 			return ada.post(path, "key", key, "amount", "2.5", "reason", "case 4", "expected", sure.hidden(t, "expected"), "sure", "yes")

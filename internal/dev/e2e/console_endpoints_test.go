@@ -122,25 +122,25 @@ func TestStaffLooksAfterEndpoints(t *testing.T) {
 		_, tests := v.got()
 		require.Zero(t, tests, "without a reason")
 		test := func() answer { return pat.post(shop+"/test", "key", key, "reason", "case 1") }
-		require.Regexp(t, `The test event was not accepted, after \d+ ms: 503 Service Unavailable: <script>`, pat.followed(test()).page())
-		require.Regexp(t, `The test event was not accepted`, pat.followed(test()).page())
+		require.Regexp(t, `The endpoint did not accept the test event \(\d+ ms\): 503 Service Unavailable: <script>`, pat.followed(test()).page())
+		require.Regexp(t, `The endpoint did not accept the test event`, pat.followed(test()).page())
 		_, tests = v.got()
 		require.Equal(t, 1, tests, "the same form is done once")
 		v.repair()
 		again := pat.post(shop+"/test", "key", uuid.NewString(), "reason", "case 2")
-		require.Regexp(t, `The test event was accepted with 200, after \d+ ms\.`, pat.followed(again).page())
+		require.Regexp(t, `The endpoint accepted the test event \(status 200, \d+ ms\)\.`, pat.followed(again).page())
 		require.Equal(t, []string{
 			"endpoint.test shop begun case 1", "endpoint.test shop done case 1", "endpoint.test shop begun case 2", "endpoint.test shop done case 2",
 		}, slices.DeleteFunc(s.deeds(t, "pat"), func(d string) bool { return strings.Contains(d, ".view") }))
 	})
 	t.Run("sends one event again", func(t *testing.T) {
 		form := sam.get(shop + "/redeliver?event=" + paid)
-		require.Contains(t, form.page(), "The event "+paid+" is sent to shop again")
+		require.Contains(t, form.page(), "This command sends the event "+paid+" to shop again")
 		send := func(reason string) answer {
 			return sam.post(shop+"/redeliver", "key", form.hidden(t, "key"), "event", form.hidden(t, "event"), "reason", reason)
 		}
 		send("").is(t, http.StatusUnprocessableEntity)
-		require.Contains(t, sam.followed(send("case 3")).page(), "paylatch sends the event again; the list below will show the attempt.")
+		require.Contains(t, sam.followed(send("case 3")).page(), "paylatch will send the event again; the list below will show the attempt.")
 		eventually(t, "it arrives", func() bool { ids, _ := v.got(); return slices.Equal(ids, []string{paid}) })
 		eventually(t, "the log has it", func() bool {
 			return regexp.MustCompile(`\d+ ms order.paid ` + paid + ` of order ` + a.OrderID + ` Send again`).MatchString(sam.get(shop).page())
@@ -162,7 +162,7 @@ func TestStaffLooksAfterEndpoints(t *testing.T) {
 		before, _ := v.got()
 		require.Len(t, before, 1, "nothing is sent before it is confirmed")
 		done := sam.post(shop+"/redeliver", "key", sure.hidden(t, "key"), "after", sure.hidden(t, "after"), "reason", sure.hidden(t, "reason"), "sure", sure.hidden(t, "sure"))
-		require.Contains(t, sam.followed(done).page(), "paylatch sends the events again; the list below will show the attempts.")
+		require.Contains(t, sam.followed(done).page(), "paylatch will send the events again; the list below will show the attempts.")
 		eventually(t, "what does not wait for its next try arrives", func() bool { ids, _ := v.got(); return slices.Equal(ids, []string{paid, paid}) })
 		require.Contains(t, sam.get(shop).page(), "Retries waiting 1 Dead letters 0")
 		sam.post(shop+"/redeliver", "key", uuid.NewString(), "event", succeeded, "reason", "case 5").is(t, http.StatusSeeOther)
@@ -172,7 +172,7 @@ func TestStaffLooksAfterEndpoints(t *testing.T) {
 		require.Contains(t, sam.get(shop).page(), "Retries waiting 0 Dead letters 0")
 
 		oldest := sam.post(shop+"/redeliver", "key", uuid.NewString(), "from", "oldest", "reason", "case 6")
-		require.Contains(t, oldest.page(), "paylatch sends shop all stored events of its types, in their order.")
+		require.Contains(t, oldest.page(), "paylatch will send shop all stored events of its types, in their order.")
 		require.Equal(t, "oldest", oldest.hidden(t, "from"))
 		sam.post(shop+"/redeliver", "key", oldest.hidden(t, "key"), "from", "oldest", "reason", "case 6", "sure", "yes").is(t, http.StatusSeeOther)
 		eventually(t, "both arrive", func() bool { ids, _ := v.got(); return len(ids) == 5 })
@@ -294,7 +294,7 @@ func TestEndpointsInABrowser(t *testing.T) {
 		accessible("a test")
 		b.fill("#reason", "case 1")
 		b.click("#form button")
-		b.until(`document.querySelector(".outcome")?.innerText.startsWith("The test event was not accepted")`)
+		b.until(`document.querySelector(".outcome")?.innerText.startsWith("The endpoint did not accept the test event")`)
 		require.LessOrEqual(t, b.width(), 360, "%s: nothing sticks out", name)
 		require.NotEqual(t, "taken", eval[string](b, "document.title"))
 		b.click(`.deliveries a[href*="after="]`)
@@ -304,7 +304,7 @@ func TestEndpointsInABrowser(t *testing.T) {
 		b.click("#form button")
 		b.until(`document.querySelector(".sure")`)
 		b.click("#form button")
-		b.until(`document.querySelector(".outcome")?.innerText === "paylatch sends the events again; the list below will show the attempts."`)
+		b.until(`document.querySelector(".outcome")?.innerText === "paylatch will send the events again; the list below will show the attempts."`)
 	}
 	require.Len(t, slices.DeleteFunc(s.deeds(t, "sam"), func(d string) bool { return !strings.HasSuffix(d, " done case 2") }), 2)
 }

@@ -31,7 +31,7 @@ func TestConsoleDoesManyAtOnce(t *testing.T) {
 	key := form.hidden(t, "key")
 	none := sam.post("/support/events/replay", "key", key, "reason", "case 4711")
 	none.is(t, http.StatusUnprocessableEntity)
-	require.Contains(t, none.page(), "must have a member at least")
+	require.Contains(t, none.page(), "must have at least one member")
 	counted := sam.post("/support/events/replay", "key", key, "account", "sandbox", "verdict", verdict, "since", "2026-01-01T00:00", "reason", "case 4711")
 	counted.is(t, http.StatusOK)
 	require.Contains(t, counted.page(), " webhooks match.")
@@ -61,5 +61,5 @@ func TestConsoleDoesManyAtOnce(t *testing.T) {
 	require.Contains(t, ada.post("/support/discrepancies/resolve", "key", resolve, "kind", "disputed", "resolution", "accepted", "reason", "r").page(),
 		"0 cases of the worklist match.")
 	require.Contains(t, ada.post("/support/discrepancies/resolve", "key", resolve, "kind", "disputed", "resolution", "paid", "reason", "r").page(),
-		"resolve those one by one")
+		"resolve these cases one by one")
 }

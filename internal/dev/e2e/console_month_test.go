@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,8 @@ func TestConsoleMonth(t *testing.T) {
 	s := openConsole(t)
 	a := s.bought(t, unique("o"), "tok_success")
 	month, whole, less := s.booked(t, a)
+	first, err := time.Parse("2006-01", month)
+	require.NoError(t, err)
 	sam := signedIn(t, s.base, "sam", "support")
 	page := sam.get("/support/month")
 	page.is(t, http.StatusOK)
@@ -55,7 +58,7 @@ func TestConsoleMonth(t *testing.T) {
 	}
 	for _, link := range []string{
 		"/support/entries?payout_id=" + whole, "/support/entries?payout_id=" + less, "/support/entries?account=sandbox&amp;month=" + month,
-		"/support/payments?account=sandbox&amp;created_from=" + month + "-01&amp;created_to=" + month,
+		"/support/payments?account=sandbox&amp;created_from=" + month + "-01T00%3A00%3A00Z&amp;created_to=" + url.QueryEscape(first.AddDate(0, 1, 0).Format(time.RFC3339)) + "&amp;currency=EUR",
 	} {
 		require.Contains(t, string(page.text), `href="`+link)
 	}

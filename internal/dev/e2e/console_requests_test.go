@@ -21,7 +21,7 @@ func TestConsoleRefundRequests(t *testing.T) {
 	require.Contains(t, string(sam.get(page).text), page+"/ask-refund")
 	form := sam.get(page + "/ask-refund")
 	form.is(t, http.StatusOK)
-	require.Contains(t, form.page(), "€19.99 of this payment can be refunded. No money moves until an admin approves it.")
+	require.Contains(t, form.page(), "€19.99 of this payment can be refunded. No money moves until an admin approves the request.")
 	key := form.hidden(t, "key")
 	for amount, status := range map[string]int{"20.00": http.StatusConflict, "x": http.StatusUnprocessableEntity} {
 		sam.post(page+"/ask-refund", "key", key, "amount", amount, "reason", "case 1").is(t, status)
@@ -46,7 +46,7 @@ func TestConsoleRefundRequests(t *testing.T) {
 	listed = ada.get("/support/refund-requests")
 	require.Contains(t, string(listed.text), approve)
 	confirm := ada.get(approve)
-	require.Contains(t, confirm.page(), "€5.00 is refunded to the customer. This can't be undone. €19.99 of this payment can be refunded now.")
+	require.Contains(t, confirm.page(), "Approving refunds €5.00 to the customer. This can't be undone. €19.99 of this payment can be refunded now.")
 	done := ada.post(approve, "key", confirm.hidden(t, "key"), "reason", "agreed")
 	shown := ada.followed(done)
 	require.Contains(t, shown.page(), "The refund of €5.00 is approved by ada, and has been started.")

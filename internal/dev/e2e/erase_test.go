@@ -28,7 +28,7 @@ func (r *rig) erased(t *testing.T, user string, flags ...string) (code int, stdo
 // naming lists the tables with rows that have a text in any column, bytes included.
 func (r *rig) naming(t *testing.T, text string) (tables []string) {
 	t.Helper()
-	for _, table := range column[string](t, r, "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1") {
+	for _, table := range column[string](t, r, "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = quote_ident(current_schema())::regnamespace ORDER BY 1") {
 		rows := one[int](t, r, `SELECT count(*) FROM `+table+` x WHERE x::text LIKE '%' || $1::text || '%' OR x::text LIKE '%' || encode(convert_to($1::text, 'UTF8'), 'hex') || '%'`, text)
 		if rows > 0 {
 			tables = append(tables, table)
@@ -144,13 +144,13 @@ func TestErase(t *testing.T) {
 // onlyOf is naming without the tables of the customer whose name begins with the text.
 func (r *rig) onlyOf(t *testing.T, user string) (tables []string) {
 	t.Helper()
-	r.exec(t, "ALTER TABLE outbox DISABLE TRIGGER ALL; ALTER TABLE attempt_log DISABLE TRIGGER ALL")
 	for _, statement := range []string{
+		"ALTER TABLE outbox DISABLE TRIGGER ALL", "ALTER TABLE attempt_log DISABLE TRIGGER ALL",
 		"DELETE FROM outbox WHERE payload->>'user_id' LIKE '%-other'", "DELETE FROM attempt_log WHERE actor LIKE '%-other'",
+		"ALTER TABLE outbox ENABLE TRIGGER ALL", "ALTER TABLE attempt_log ENABLE TRIGGER ALL",
 	} {
 		r.exec(t, statement)
 	}
-	r.exec(t, "ALTER TABLE outbox ENABLE TRIGGER ALL; ALTER TABLE attempt_log ENABLE TRIGGER ALL")
 	for _, table := range r.naming(t, user) {
 		other := one[int](t, r, "SELECT count(*) FROM "+table+" x WHERE x::text LIKE '%' || $1::text || '-other%'", user)
 		if all := one[int](t, r, "SELECT count(*) FROM "+table+" x WHERE x::text LIKE '%' || $1::text || '%'", user); all > other {

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,6 +28,9 @@ var (
 	promotions = flag.Int("promotions", 2, "rounds of each test of a failover")
 	clients    = flag.Int("clients", 8, "customers and senders of webhooks during each failover")
 )
+
+// lostNothing is in the log once pays go on with another server.
+const lostNothing = "the new database server has lost nothing: each process has found its last commits, and payments continue"
 
 // pair is a PostgreSQL and a standby that follows it. Clients find the server that takes writes by themselves.
 type pair struct {
@@ -210,10 +214,11 @@ func (s *service) pays(t *testing.T) (took time.Duration) {
 	return time.Since(began)
 }
 
-// chargedOnce requires that no order was charged twice, by the provider's books.
-func (r *rig) chargedOnce(t *testing.T) {
+// chargedOnce requires that no order was charged twice, by the provider's books. It returns the charges by order.
+func (r *rig) chargedOnce(t *testing.T) (of map[string]string) {
 	t.Helper()
-	of, cursor := map[string]string{}, ""
+	of = map[string]string{}
+	var cursor string
 	for {
 		a := client{base: r.sandbox}.send(t.Context(), http.MethodGet, "/v1/balance?limit=100&cursor="+url.QueryEscape(cursor), "")
 		a.is(t, http.StatusOK)
@@ -229,7 +234,7 @@ func (r *rig) chargedOnce(t *testing.T) {
 		for _, e := range page.Items {
 			require.Equal(t, "charge", e.Kind)
 			require.NotEmpty(t, e.OrderID)
-			require.Empty(t, of[e.OrderID], "order %s was charged for %s, too", e.OrderID, e.Reference)
+			require.Empty(t, of[e.OrderID], "order %s was charged for %s, too; %s; %s", e.OrderID, e.Reference, a.text, r.recorded(t, e.OrderID))
 			of[e.OrderID] = e.Reference
 		}
 		if page.NextCursor == nil {
@@ -238,6 +243,18 @@ func (r *rig) chargedOnce(t *testing.T) {
 		cursor = *page.NextCursor
 	}
 	require.NotEmpty(t, of)
+	return of
+}
+
+// recorded is everything that explains the state of an order after a failover.
+func (r *rig) recorded(t *testing.T, order string) []string {
+	t.Helper()
+	return column[string](t, r, `
+		SELECT row_to_json(a)::text FROM (SELECT attempt_id, origin, status, created_at, updated_at, user_id FROM payment_attempts WHERE order_id = $1) a
+		UNION ALL SELECT row_to_json(o)::text FROM (SELECT order_id, user_id, created_at FROM orders WHERE order_id = $1) o
+		UNION ALL SELECT row_to_json(d)::text FROM discrepancies d WHERE order_id = $1
+		UNION ALL SELECT row_to_json(h)::text FROM pay_holds h
+		UNION ALL SELECT row_to_json(n)::text FROM reconciliations n`, order)
 }
 
 // holds is how many accounts were ever held.
@@ -303,7 +320,7 @@ func TestFailoverThatLostNothing(t *testing.T) {
 					p.follow(t, former)
 				}
 			}
-			services[0].says(t, "the new database server has lost nothing: each process has found its last commits, and payments continue")
+			services[0].says(t, lostNothing)
 			t.Logf("pays went on after %v", took)
 			r.db.Reset()
 			for _, l := range all {
@@ -318,7 +335,52 @@ func TestFailoverThatLostNothing(t *testing.T) {
 	}
 }
 
-// TestFailoverThatLostCommits promotes an asynchronous standby that lacks the last pays. Pays are held, and nobody is charged twice.
+// compared records for an account without books that a person has compared it, as the manual has it.
+func (r *rig) compared(t *testing.T, account string) {
+	t.Helper()
+	environ := append(settingsOfOne(), "PAYLATCH_DATABASE_URL="+r.dsn, ringOfTests, r.unread())
+	p := start(t, t.TempDir(), environ, "reconcile", "--account", account, "--from", time.Now().AddDate(0, 0, -1).Format(time.DateOnly),
+		"--to", time.Now().AddDate(0, 0, 2).Format(time.DateOnly), "--compared", "the dashboard has no payment of these days")
+	within(t, "the end of reconcile", p.done)
+	require.Zero(t, p.cmd.ProcessState.ExitCode(), p.stderr)
+}
+
+// owners returns the customers of the orders that they have paid so far, by order.
+func (l *load) owners() map[string]string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	of := map[string]string{}
+	for _, whose := range l.pays {
+		user, order, _ := strings.Cut(whose, " ")
+		of[order] = user
+	}
+	return of
+}
+
+// payAnew has customers create and pay their orders anew, by new keys, until the service decides.
+func (s *service) payAnew(t *testing.T, owners map[string]string) {
+	t.Helper()
+	var all sync.WaitGroup
+	turns := make(chan struct{}, 8)
+	decided := func(a answer) bool { return a.err == nil && a.status < http.StatusInternalServerError }
+	for order, user := range owners {
+		turns <- struct{}{}
+		all.Go(func() {
+			c := s.bluntly(token(user, "customer"))
+			for t.Context().Err() == nil && !decided(c.createOrder(t.Context(), order, "anew-"+order)) {
+				breathe(t.Context(), 100*time.Millisecond)
+			}
+			for t.Context().Err() == nil && !decided(c.pay(t.Context(), order, unique("pay"), "tok_success")) {
+				breathe(t.Context(), 100*time.Millisecond)
+			}
+			<-turns
+		})
+	}
+	all.Wait()
+}
+
+// TestFailoverThatLostCommits promotes an asynchronous standby that lacks the last pays of all clients. Pays are held until the books
+// were compared, and a person has compared the account without books. Customers who then pay each order anew are not charged twice.
 func TestFailoverThatLostCommits(t *testing.T) {
 	t.Parallel()
 	for round := range *promotions {
@@ -327,16 +389,33 @@ func TestFailoverThatLostCommits(t *testing.T) {
 			p := newPair(t)
 			r := newRigOn(t, p.dsn())
 			services := []*service{r.serve(r.unread()), r.serve(r.unread())}
+			loads := []*load{newLoad(t, services[0]), newLoad(t, services[1])}
+			many := func(t *testing.T) {
+				t.Helper()
+				least := []int{loads[0].counts() + 20, loads[1].counts() + 20}
+				eventually(t, "some load", func() bool { return loads[0].counts() > least[0] && loads[1].counts() > least[1] })
+			}
+			for _, l := range loads {
+				l.pace = 100 * time.Millisecond
+				l.run(t, max(1, *clients/4))
+			}
+			many(t)
 			c := services[round%2].bluntly(token("u1", "customer"))
 			order := c.order(t)
 			p.cutOff(t)
 			require.Equal(t, "succeeded", c.pay(t.Context(), order, unique("pay"), "tok_success").attempt(t, http.StatusCreated).Status)
+			many(t)
+			paid := query[int](t, p.primary, "SELECT count(*)::int FROM payment_attempts WHERE status = 'succeeded'")
+			owners := []map[string]string{loads[0].owners(), loads[1].owners()}
 			crash(t, p.primary)
 			p.promote(t)
+			lost := paid - query[int](t, p.primary, "SELECT count(*)::int FROM payment_attempts WHERE status = 'succeeded'")
+			require.Positive(t, lost)
 			if round%4 == 3 {
 				services[round%2].kill() // its file is gone with it: the other can't tell
 			}
-			other := services[(round+1)%2].bluntly(token("u1", "customer"))
+			went := services[(round+1)%2]
+			other := went.bluntly(token("u1", "customer"))
 			var told answer
 			eventually(t, "a hold", func() bool {
 				told = other.pay(t.Context(), order, unique("pay"), "tok_success")
@@ -345,6 +424,14 @@ func TestFailoverThatLostCommits(t *testing.T) {
 			})
 			eventually(t, "the hold in the database", func() bool { return p.holds(t) > 0 })
 			require.Equal(t, "503 reconciliation-required", fmt.Sprint(told.status, " ", told.peekProblem().Code))
+			for _, l := range loads {
+				l.stop()
+			}
+			r.compared(t, "bank")
+			for _, of := range owners {
+				went.payAnew(t, of)
+			}
+			t.Logf("%d successes of %d were lost, and %d orders were paid anew", lost, paid, len(owners[0])+len(owners[1]))
 			r.chargedOnce(t)
 		})
 	}

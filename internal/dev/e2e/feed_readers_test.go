@@ -4,11 +4,46 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	goclient "github.com/paylatch/paylatch/client"
 )
+
+// deliveries is a shop that delivers paid orders by the feed, by the rules of the manual: it processes each id once, and only a
+// higher version of a subject.
+type deliveries struct {
+	feed     *goclient.Client
+	cursor   string
+	ids      map[string]bool
+	versions map[string]int
+	// of counts the deliveries of each order.
+	of map[string]int
+}
+
+// read processes events until each order is delivered.
+func (d *deliveries) read(t *testing.T, orders []string) {
+	t.Helper()
+	eventually(t, "the deliveries", func() bool {
+		for e, err := range d.feed.Events(t.Context(), d.cursor, goclient.Feed{Wait: -1}) {
+			if err != nil {
+				return false
+			}
+			d.cursor = e.Cursor
+			if d.ids[e.ID] || e.Version <= d.versions[e.Subject] {
+				continue
+			}
+			d.ids[e.ID], d.versions[e.Subject] = true, e.Version
+			if e.Type == "order.paid" {
+				d.of[e.Subject]++
+			}
+		}
+		return !slices.ContainsFunc(orders, func(order string) bool { return d.of[order] == 0 })
+	})
+}
 
 // TestReadersOfTheFeedAreCounted makes a worker read the two events of a payment, one by one. The worker has acted on the events
 // before the cursor of its next request.

@@ -305,17 +305,22 @@ func (g *grid) inTheEnd(t *testing.T, wrong func() []string) {
 }
 
 // balance is the provider's ledger of one attempt.
-type balance struct{ charges, taken, back int64 }
+type balance struct{ charges, taken, back, disputed int64 }
 
 func (r *rig) balances(t *testing.T) map[string]balance {
 	t.Helper()
 	all := map[string]balance{}
 	for _, m := range r.movements(t) {
 		b := all[m.Reference]
-		if m.Kind == "charge" {
+		switch m.Kind {
+		case "charge":
 			b.charges++
 			b.taken += m.Amount
-		} else {
+		case "chargeback":
+			b.disputed += m.Amount
+		case "chargeback_reversal":
+			b.disputed -= m.Amount
+		default:
 			b.back += m.Amount
 		}
 		all[m.Reference] = b
@@ -331,12 +336,13 @@ type outcome struct {
 	Discrepancies string `json:"discrepancies"`
 	Captured      int64  `json:"captured"`
 	Refunded      int64  `json:"refunded"`
+	Disputed      int64  `json:"disputed"`
 }
 
 func (r *rig) outcomes(t *testing.T) []outcome {
 	t.Helper()
 	all := column[outcome](t, r, `
-		SELECT json_build_object('order', order_id, 'id', attempt_id, 'status', status, 'captured', amount_captured, 'refunded', amount_refunded,
+		SELECT json_build_object('order', order_id, 'id', attempt_id, 'status', status, 'captured', amount_captured, 'refunded', amount_refunded, 'disputed', amount_disputed,
 			'discrepancies', (SELECT coalesce(string_agg(kind, ' '), '') FROM discrepancies d WHERE d.attempt_id = a.attempt_id))
 		FROM payment_attempts a ORDER BY created_at`)
 	require.NotEmpty(t, all)
@@ -375,7 +381,7 @@ func (r *rig) disagreements(t *testing.T, about func(order string) (string, bool
 		order, look := about(a.Order)
 		what := fmt.Sprintf("%s: %+v: %+v", order, a, b)
 		says(b.charges <= 1, "one attempt, one charge: %s", what)
-		says(b.taken == a.Captured && b.back == a.Refunded, "not the amounts of the ledger: %s", what)
+		says(b.taken == a.Captured && b.back == a.Refunded && b.disputed == a.Disputed, "not the amounts of the ledger: %s", what)
 		if a.Discrepancies == "" {
 			plain[a.Order] += b.charges
 			says((a.Status == "succeeded") == (b.charges == 1), "paid, or not: %s", what)

@@ -15,7 +15,11 @@ var binary string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	_ = flag.Set("test.parallel", "12") // they wait more than they work
+	limited := false
+	flag.Visit(func(f *flag.Flag) { limited = limited || f.Name == "test.parallel" })
+	if !limited {
+		_ = flag.Set("test.parallel", "12") // they wait more than they work
+	}
 	dir, err := os.MkdirTemp("", "paylatch-e2e-")
 	if err != nil {
 		panic(err)

@@ -80,6 +80,11 @@ var prism = sync.OnceValue(func() *url.URL {
 // unchanged reports whether Prism passes a request and its response on as they are. Prism writes JSON anew, can't read some addresses and
 // bodies, and waits for the end of a response, which a stream does not have.
 func unchanged(r *http.Request) bool {
+	for _, values := range r.Header {
+		if len(values) > 1 { // Node joins them
+			return false
+		}
+	}
 	if !inContract.MatchString(r.URL.Path) || strings.HasSuffix(r.URL.Path, "/stream") || !utf8.ValidString(r.URL.Path) {
 		return false
 	}

@@ -47,13 +47,19 @@ func within[T any](t *testing.T, what string, from <-chan T) T {
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
-	// quiet keeps it out of the output of a failed test.
+	// quiet keeps it out of the output of a failed test, and all but its end out of memory.
 	quiet bool
 }
+
+// quietLength is how much a quiet journal keeps, at least.
+const quietLength = 256 << 10
 
 func (j *journal) Write(line []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.quiet && j.text.Len() > 2*quietLength {
+		j.text = *bytes.NewBuffer(bytes.Clone(j.text.Bytes()[quietLength:]))
+	}
 	return j.text.Write(line)
 }
 

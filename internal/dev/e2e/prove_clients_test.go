@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -61,12 +62,12 @@ func (s *shopper) client(replica int) client {
 	return client{base: s.fronts[replica].base(), token: token(s.user, "customer"), blunt: true}
 }
 
-// patient is how long one request may take.
-const patient = 2500 * time.Millisecond
+// patient is how long one request may take, and hasty how long a read may.
+const patient, hasty = 2500 * time.Millisecond, 800 * time.Millisecond
 
 // once sends a request to a replica and counts it.
-func (s *shopper) once(ctx context.Context, replica int, do func(ctx context.Context, c client) answer) answer {
-	try, cancel := context.WithTimeout(ctx, patient)
+func (s *shopper) once(ctx context.Context, replica int, limit time.Duration, do func(ctx context.Context, c client) answer) answer {
+	try, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	s.history.sent.Add(1)
 	return do(try, s.client(replica))
@@ -77,7 +78,7 @@ func (s *shopper) press(ctx context.Context, d clientCall, replica, tries int, d
 	d.Client, d.Call = s.number, s.history.now()
 	var a answer
 	for {
-		a = s.once(ctx, replica, do)
+		a = s.once(ctx, replica, patient, do)
 		d.Sends++
 		again := a.err != nil || a.status >= http.StatusInternalServerError || a.peekProblem().Code == "request-in-progress"
 		if !again || d.Sends >= tries || ctx.Err() != nil {
@@ -124,6 +125,7 @@ func (s *shopper) order(ctx context.Context) {
 		return
 	}
 	method, hold := s.draw(), s.dice.IntN(8) == 0
+	hold = hold || method == "tok_late_success" && s.dice.IntN(2) == 0 // a hold that comes after its attempt has failed
 	second, other, cancel, refund := s.dice.IntN(3), s.dice.IntN(3), s.dice.IntN(7), s.dice.IntN(4)
 	late := time.Duration(s.dice.IntN(800)) * time.Millisecond
 	reads := 3 + s.dice.IntN(6)
@@ -185,6 +187,9 @@ func (s *shopper) afterwards(ctx context.Context, order string, first attempt, h
 		}
 		all.Wait()
 	}
+	if final == "succeeded" && s.dice.IntN(8) == 0 {
+		s.dispute(ctx, order, first.ID)
+	}
 	if final == "failed" && s.dice.IntN(2) == 0 {
 		s.pay(ctx, order, "third-"+order, "tok_success", false, replica)
 	}
@@ -229,7 +234,7 @@ func (s *shopper) command(ctx context.Context, order, id, kind, key, body string
 // look sends one read, which is a call only if it was answered.
 func (s *shopper) look(ctx context.Context, d clientCall, path string, replica int) answer {
 	d.Client, d.Call, d.Sends = s.number, s.history.now(), 1
-	a := s.once(ctx, replica, func(ctx context.Context, c client) answer { return c.send(ctx, http.MethodGet, path, "") })
+	a := s.once(ctx, replica, hasty, func(ctx context.Context, c client) answer { return c.send(ctx, http.MethodGet, path, "") })
 	if a.err == nil && a.status != http.StatusOK {
 		s.unexpected(&d, a)
 		a.err = fmt.Errorf("status %d", a.status)
@@ -255,6 +260,36 @@ func (s *shopper) decide(ctx context.Context, page string) {
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	exchange(r)
+}
+
+// dispute is the cardholder's bank: it takes a part of the money, and may decide.
+func (s *shopper) dispute(ctx context.Context, order, id string) {
+	bank := client{base: s.sandbox, blunt: true}
+	ctx, cancel := context.WithTimeout(ctx, 2*patient)
+	defer cancel()
+	var charges struct {
+		Items []struct {
+			ID string `json:"id"`
+		} `json:"items"`
+	}
+	if a := bank.send(ctx, http.MethodGet, "/v1/charges?reference="+id, ""); json.Unmarshal(a.text, &charges) != nil || len(charges.Items) == 0 {
+		return
+	}
+	var opened struct {
+		ID string `json:"id"`
+	}
+	s.mu.Lock()
+	s.disputed[order] = true
+	s.mu.Unlock()
+	a := bank.send(ctx, http.MethodPost, "/v1/dashboard/charges/"+charges.Items[0].ID+"/dispute", `{"amount":700}`)
+	if a.status != http.StatusCreated || json.Unmarshal(a.text, &opened) != nil {
+		return
+	}
+	s.history.note("dispute", id, "%s", opened.ID)
+	for range s.dice.IntN(3) { // it may decide, and then otherwise
+		breathe(ctx, time.Duration(s.dice.IntN(300))*time.Millisecond)
+		bank.send(ctx, http.MethodPost, "/v1/dashboard/disputes/"+opened.ID+"/"+[]string{"evidence", "win", "lose"}[s.dice.IntN(3)], "{}")
+	}
 }
 
 // reader polls attempts of all shoppers, as other tabs and devices do.

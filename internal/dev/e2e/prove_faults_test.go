@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -38,12 +39,16 @@ func always(what string) func(d *rand.Rand) string {
 	return func(*rand.Rand) string { return what }
 }
 
+// The kinds that are counted as kills.
+const killedReplica, killedPostgres = "a replica is killed", "PostgreSQL is killed"
+
 // faultKinds are all kinds.
 var faultKinds = []faultKind{
-	{"a replica is killed", 10, replica, (*proof).killReplica, 0, 1500 * time.Millisecond},
+	{killedReplica, 22, replica, (*proof).killReplica, 0, 1500 * time.Millisecond},
 	{"a replica is frozen", 6, replica, (*proof).freezeReplica, 200 * time.Millisecond, 4 * time.Second},
 	{"a replica is restarted", 3, replica, (*proof).restartReplica, 0, 500 * time.Millisecond},
-	{"PostgreSQL is killed", 3, always("PostgreSQL"), (*proof).killPostgres, 0, time.Second},
+	{killedPostgres, 3, always("PostgreSQL"), (*proof).killPostgres, 0, time.Second},
+	{promoted, 2, always("PostgreSQL"), (*proof).promotePostgres, 0, 0},
 	{"PostgreSQL is frozen", 2, always("PostgreSQL"), (*proof).freezePostgres, 200 * time.Millisecond, 2500 * time.Millisecond},
 	{"connections to PostgreSQL break", 6, link("database"), (*proof).resetDatabase, 0, 0},
 	{"connections to PostgreSQL die silently", 3, link("database"), (*proof).loseDatabase, 0, 0},
@@ -57,6 +62,8 @@ var faultKinds = []faultKind{
 	{"the provider is frozen", 3, always("sandbox"), (*proof).freezeBox, 200 * time.Millisecond, 3 * time.Second},
 	{"webhooks are refused", 3, always("webhooks"), (*proof).refuseWebhooks, 200 * time.Millisecond, 3 * time.Second},
 	{"a SIGHUP with another webhook secret", 4, replica, (*proof).hangUp, 0, 0},
+	{"a clock steps", 4, link("clock"), (*proof).stepClock, 0, 0},
+	{"the database is migrated again", 2, always("migration"), (*proof).migrate, 500 * time.Millisecond, 3 * time.Second},
 	{"the encryption keys are rotated", 1, always("keys"), (*proof).rotateKeys, 0, 0},
 }
 
@@ -90,7 +97,7 @@ func (p *proof) restartReplica(t *testing.T, i int, _ *rand.Rand) func() {
 func (p *proof) killPostgres(t *testing.T, _ int, _ *rand.Rand) func() {
 	t.Helper()
 	crash(t, p.pg)
-	return func() { p.pg = revive(t, p.pg) }
+	return func() { p.servedBy(revive(t, p.pg)) }
 }
 
 func (p *proof) freezePostgres(t *testing.T, _ int, _ *rand.Rand) func() {
@@ -173,13 +180,24 @@ func (p *proof) breakProvider(_ *testing.T, i int, d *rand.Rand) func() {
 	all := []faults.Fault{
 		faults.Lose, faults.Drop, faults.Hang, faults.Cut, faults.Answer(http.StatusBadGateway, ""), faults.Answer(http.StatusTooManyRequests, "{}"),
 		faults.Delay(time.Duration(200+d.IntN(1500)) * time.Millisecond), lie(http.StatusOK, "<html>We are back soon</html>"), lie(http.StatusInternalServerError, "{}"),
-		lie(http.StatusOK, "{}"),
+		lie(http.StatusOK, "{}"), arriveLate(time.Duration(1100+d.IntN(5000)) * time.Millisecond),
 	}
 	at, every := d.IntN(len(all)), 1+d.IntN(3)
 	which := []func(*faults.Request) bool{faults.Commands, func(*faults.Request) bool { return true }}[d.IntN(2)]
 	gate := p.nodes[i].provider
 	gate.Break(faults.When(everyNth(every, which), all[at]))
 	return gate.Mend
+}
+
+// arriveLate lets a call arrive after its caller has given up and others may have looked for its effect.
+func arriveLate(by time.Duration) faults.Fault {
+	return func(on faults.Way) faults.Way {
+		return func(r *faults.Request) *faults.Response {
+			ctx := context.WithoutCancel(r.Context())
+			breathe(ctx, by)
+			return on(&faults.Request{Request: r.WithContext(ctx), Body: r.Body})
+		}
+	}
 }
 
 func (p *proof) killBox(t *testing.T, _ int, _ *rand.Rand) func() {
@@ -254,7 +272,7 @@ func (p *proof) attack(t *testing.T, d *rand.Rand, until time.Time) {
 			if b, ok := p.strike(t, d, under); ok && b.end != nil {
 				under = append(under, b)
 			}
-			next = time.Now().Add(time.Duration(50+d.IntN(1200)) * time.Millisecond)
+			next = time.Now().Add(time.Duration(50+d.IntN(900)) * time.Millisecond)
 		}
 		breathe(t.Context(), 10*time.Millisecond)
 	}
@@ -271,7 +289,7 @@ func (p *proof) strike(t *testing.T, d *rand.Rand, under []activeFault) (activeF
 	}
 	own := rand.New(rand.NewPCG(d.Uint64(), d.Uint64()))
 	everybody := strings.HasPrefix(target, "replica") && taken(under, "keys") || target == "keys" && slices.ContainsFunc(under, func(b activeFault) bool { return strings.HasPrefix(b.target, "replica") })
-	if taken(under, target) || everybody {
+	if taken(under, target) || everybody || m.name == promoted && (p.pair == nil || p.pair.standby == nil) {
 		return activeFault{}, false
 	}
 	i := 0

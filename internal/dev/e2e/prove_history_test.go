@@ -2,13 +2,16 @@ package e2e_test
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -125,6 +128,39 @@ func (h *history) counted(kind string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.counts[kind]
+}
+
+// kinds are the counts of faults by kind.
+func (h *history) kinds() map[string]int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	kinds := map[string]int{}
+	for name, n := range h.counts {
+		if kind, ok := strings.CutPrefix(name, "fault: "); ok {
+			kinds[kind] = n
+		}
+	}
+	return kinds
+}
+
+// table is the counts in lines, the most frequent kind of fault first.
+func (h *history) table() string {
+	kinds := h.kinds()
+	names := slices.SortedFunc(maps.Keys(kinds), func(a, b string) int { return cmp.Or(kinds[b]-kinds[a], strings.Compare(a, b)) })
+	var text strings.Builder
+	line := func(name string, n int) { fmt.Fprintf(&text, "\n%8d  %s", n, name) }
+	line("kills of the program", kinds[killedReplica])
+	line("kills of PostgreSQL", kinds[killedPostgres])
+	for _, name := range names {
+		if name != killedReplica && name != killedPostgres {
+			line(name, kinds[name])
+		}
+	}
+	line("faults", h.counted("fault"))
+	line("requests", int(h.sent.Load()))
+	line("orders", h.counted("orders"))
+	line("violations", len(h.violations()))
+	return text.String()
 }
 
 // wrong notes a violation.

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -19,7 +20,7 @@ const plantedRound = 15 * time.Second
 
 // TestPlanted checks that each planted defect still applies to the program. A defect is a patch in testdata/planted, with words about it
 // before its first file. With -prove-planted it builds the program with the defect and attacks it until a check fails:
-// `make prove PLANTED=all` shows the check and the seconds.
+// `make prove PLANTED=all` shows the checks and the seconds, in the end as the rows of the table in docs/explanation/reliability.md.
 func TestPlanted(t *testing.T) { //nolint:tparallel // each defect needs the machine
 	t.Parallel()
 	patches, err := filepath.Glob("testdata/planted/*.patch")
@@ -32,14 +33,29 @@ func TestPlanted(t *testing.T) { //nolint:tparallel // each defect needs the mac
 	if *proveDefect == "" {
 		return
 	}
+	var rows strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(names)) { //nolint:paralleltest // each needs the machine
 		if *proveDefect != "all" && !slices.Contains(strings.Split(*proveDefect, ","), name) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			caught(t, name, names[name])
+			checks := "**none** | "
+			defer func() {
+				fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", name, wordsOf(t, "testdata/planted/"+name+".patch"), checks)
+			}()
+			checks = caught(t, name, names[name])
 		})
 	}
+	t.Logf("| defect | the program then | checks that fail | seconds until the first |\n|---|---|---|---|\n%s", rows.String())
+}
+
+// wordsOf are the words of a patch about its defect.
+func wordsOf(t *testing.T, patch string) string {
+	t.Helper()
+	text, err := os.ReadFile(patch)
+	require.NoError(t, err)
+	words, _, _ := strings.Cut(string(text), "diff --git ")
+	return strings.TrimSpace(words)
 }
 
 // planted applies a patch to copies of its files, and returns them by the path of the original.
@@ -47,8 +63,7 @@ func planted(t *testing.T, patch string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(patch)
 	require.NoError(t, err)
-	words, _, _ := strings.Cut(string(text), "diff --git ")
-	require.NotEmpty(t, strings.TrimSpace(words), "%s: the first line has words about the defect", patch)
+	require.NotEmpty(t, wordsOf(t, patch), "%s: the first line has words about the defect", patch)
 	root, err := filepath.Abs("../../..")
 	require.NoError(t, err)
 	dir, replaced := t.TempDir(), map[string]string{}
@@ -70,8 +85,8 @@ func planted(t *testing.T, patch string) map[string]string {
 	return replaced
 }
 
-// caught attacks the program with a defect until a check fails.
-func caught(t *testing.T, name string, replaced map[string]string) {
+// caught attacks the program with a defect until a check fails. It returns the checks and the seconds for the table.
+func caught(t *testing.T, name string, replaced map[string]string) string {
 	t.Helper()
 	program, err := buildWith("paylatch-"+name, replaced)
 	require.NoError(t, err)
@@ -85,17 +100,21 @@ func caught(t *testing.T, name string, replaced map[string]string) {
 	}
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	h := newHistory(t, dir)
-	p := newProofUnderLoad(t, h, program, seed)
-	p.patience = 40 * time.Second
+	p := newProofUnderLoad(t, h, program, seed, false)
+	p.patience = 80 * time.Second // longer than the schedule's step that the oldest attempts reach
 	limit := max(4*time.Minute, time.Duration(*proveMinutes*float64(time.Minute)))
 	for len(h.violations()) == 0 && time.Since(h.begun) < limit {
 		p.play(t, seed, plantedRound)
 	}
 	all := h.violations()
 	require.NotEmpty(t, all, "no check has caught %s in %s", name, limit)
-	checks := map[string]int{}
+	var checks []string
 	for _, v := range all {
-		checks[v.check]++
+		if !slices.Contains(checks, v.check) {
+			checks = append(checks, v.check)
+		}
 	}
-	t.Logf("%s: caught by %q after %d s (%v): %s", name, all[0].check, int(all[0].after.Seconds()), checks, all[0].text)
+	row := fmt.Sprintf("%s | %d", strings.Join(checks, ", "), int(all[0].after.Seconds()))
+	t.Logf("%s: caught by %s: %s", name, row, all[0].text)
+	return row
 }

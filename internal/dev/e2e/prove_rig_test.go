@@ -54,12 +54,16 @@ type proof struct {
 	history *history
 	program string
 	pg      *devpg.Server
+	// pair has a standby, follows is the one that is synchronous, and former the directory from which the next is made.
+	pair    *pair
+	follows *devpg.Server
+	former  string
 	box     *process
 	boxArgs []string
 	courier *courier
-	// shop receives the events, and feed reads them.
+	// shop receives the events, and feeds read them.
 	shop   *stockist
-	feed   *feedReader
+	feeds  []*feedReader
 	nodes  []*node
 	fronts []*door
 	pace   time.Duration
@@ -76,6 +80,8 @@ type proof struct {
 	pressed []press
 	// oddOrders are the orders whose provider charges late, or another amount.
 	oddOrders map[string]bool
+	// disputed are the orders that a bank may have taken money back from.
+	disputed map[string]bool
 }
 
 type polled struct{ order, user, attempt string }
@@ -99,13 +105,21 @@ type door struct{ *faults.TCP }
 
 func (d *door) base() string { return "http://" + d.Address() }
 
-func newProof(t *testing.T, h *history, program string, shop *stockist) *proof {
+func newProof(t *testing.T, h *history, program string, shop *stockist, standby bool) *proof {
 	t.Helper()
-	pg := testdb.Private(t)
+	var both *pair
+	var pg *devpg.Server
+	if standby {
+		both = newPair(t)
+		pg = both.primary
+	} else {
+		pg = testdb.Private(t)
+	}
 	p := &proof{
+		pair:    both,
 		history: h, program: program, pg: pg, shop: shop, pace: 100 * time.Millisecond, patience: patience, keys: []string{keyOne}, secrets: []string{sandboxSecret},
-		oddOrders: map[string]bool{},
-		rig:       &rig{t: t, dsn: pg.DSN("postgres"), hooks: newRelay(t)},
+		oddOrders: map[string]bool{}, disputed: map[string]bool{},
+		rig: &rig{t: t, dsn: pg.DSN("postgres"), hooks: newRelay(t)},
 	}
 	db, err := pgxpool.New(t.Context(), p.dsn)
 	require.NoError(t, err)
@@ -180,7 +194,7 @@ func (n *node) configure(t *testing.T) {
 
 // start starts the process and does not wait until it serves.
 func (n *node) start() {
-	n.process = startOf(n.t, n.program, n.dir, []string{clockOff(n.clock)}, "serve", "--config", n.config())
+	n.process = startOf(n.t, n.program, n.dir, []string{clockOff(n.clock), "CLOCK_STEP=" + n.steps()}, "serve", "--config", n.config())
 	n.process.stderr.quiet = true
 }
 

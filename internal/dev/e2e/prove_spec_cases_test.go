@@ -26,6 +26,10 @@ func TestSpecification(t *testing.T) {
 	cancelled := func(at int64) clientCall {
 		return clientCall{Kind: callCancelOrder, Status: 200, Order: &orderView{Status: "cancelled"}, Call: at, Return: at + 1}
 	}
+	paid := func(sends int, at int64) clientCall {
+		order := &orderView{Status: "paid", Attempts: []attemptView{{ID: "1", Key: "a", Status: "succeeded", Version: 3}}}
+		return clientCall{Kind: callCancelOrder, Status: 200, Sends: sends, Order: order, Call: at, Return: at + 1}
+	}
 	for name, tt := range map[string]struct {
 		right bool
 		calls []clientCall
@@ -45,6 +49,8 @@ func TestSpecification(t *testing.T) {
 		"a pay after the cancellation":             {false, []clientCall{made, cancelled(2), pay("a", "1", "pending", 1, 4, 5)}},
 		"a cancellation without an answer":         {true, []clientCall{made, lost(callCancelOrder, "x", 2), conflict(callPay, "a", "order-cancelled", 6)}},
 		"a cancellation that nobody requested":     {false, []clientCall{made, conflict(callPay, "a", "order-cancelled", 6)}},
+		"a cancellation that shows a payment":      {false, []clientCall{made, pay("a", "1", "pending", 2, 2, 3), paid(1, 4)}},
+		"a repeated cancellation, and a payment":   {true, []clientCall{made, pay("a", "1", "pending", 2, 2, 3), paid(2, 4), read("1", "succeeded", 3, 6)}},
 		"a pay without an answer that others see":  {true, []clientCall{made, lost(callPay, "a", 2), conflict(callPay, "b", "payment-in-progress", 6)}},
 		"a pay without an answer that did nothing": {true, []clientCall{made, lost(callPay, "a", 2), pay("b", "2", "succeeded", 2, 6, 7)}},
 		"an order without its attempt": {false, []clientCall{

@@ -27,6 +27,7 @@ func TestOnCitus(t *testing.T) { //nolint:tparallel // the last case changes the
 		"killed during a pay":     TestKilledDuringAPay,
 		"everybody at once":       TestEverybodyAtOnceAfterACrash,
 		"moved under load":        movedUnderLoad,
+		"operated":                operated,
 		"replicas":                TestReplicas,
 		"support":                 TestSupportSeesWhatHappened,
 		"the same event at once":  TestTheSameEventAtOnce,
@@ -103,33 +104,69 @@ func movedUnderLoad(t *testing.T) { //nolint:thelper // it is a test
 	require.Equal(t, others[0], one[string](t, r, where))
 	moved := l.counts()
 	eventually(t, "some load afterwards", func() bool { return l.counts() > moved+20 })
-	s.says(t, "the database server that has taken over lost nothing: each process has found its last commits, and payments continue")
+	s.says(t, lostNothing)
 	l.stop()
 	l.kept(t, r)
 	r.verifies(t)
 	require.Zero(t, one[int](t, r, "SELECT count(*)::int FROM pay_holds"))
 }
 
+// operated pays an order, refunds a part of it, and runs the commands and the purges of an operator.
+func operated(t *testing.T) { //nolint:thelper // it is a test
+	t.Parallel()
+	r := newRig(t)
+	s := r.serve()
+	c := s.customer()
+	a := c.settled(t, c.pay(t.Context(), c.order(t), unique("pay"), "tok_async_success").attempt(t, http.StatusCreated).ID)
+	require.Equal(t, "succeeded", a.Status)
+	eventually(t, "the webhook", func() bool { return len(r.hooks.acknowledged()) > 0 })
+	c.refundFive(t.Context(), a.ID).is(t, http.StatusCreated)
+	eventually(t, "the refund", func() bool {
+		return one[int](t, r, "SELECT count(*)::int FROM refunds WHERE status = 'succeeded'") == 1
+	})
+	printed, _ := r.doctor(r.sandbox)
+	for _, fine := range []string{"ok     database\n", "ok     migrations\n", "ok     cell\n", "ok     account sandbox\n"} {
+		require.Contains(t, printed, fine)
+	}
+	r.verifies(t)
+
+	_, err := r.db.Exec(t.Context(), `INSERT INTO attempt_log (order_id, entry_id, attempt_id, kind, what, at, until)
+		VALUES ('old', gen_random_uuid(), '0198aaaa-0000-7000-8000-000000000001', 'press', 'pay', now() - interval '50 days', now() - interval '50 days')`)
+	require.NoError(t, err)
+	require.Equal(t, 1, one[int](t, r, "SELECT purge_attempt_log('40 days', gen_random_uuid(), 1000)::int"))
+	for _, change := range []string{"ALTER TABLE %s DISABLE TRIGGER ALL", "UPDATE %s SET at = at - interval '50 days'", "ALTER TABLE %s ENABLE TRIGGER ALL"} {
+		require.True(t, one[bool](t, r, "SELECT bool_and(success) FROM run_command_on_shards('staff_audit', $1::text)", change))
+	}
+	require.Positive(t, one[int](t, r, "SELECT purge_audit('40 days', gen_random_uuid(), 1000)::int"))
+	require.Equal(t, []string{"audit.purge"}, column[string](t, r, "SELECT action FROM staff_audit"))
+	require.NotContains(t, s.stderr.String(), `"level":"error"`)
+}
+
 // weakWorker turns synchronous_commit off where Citus keeps the cell, before and after the start of a service that takes real money.
 func weakWorker(t *testing.T) {
 	r := newRig(t)
-	all := func(change string) {
-		require.Positive(t, one[int](t, r, `SELECT count(*)::int FROM run_command_on_workers(format('ALTER DATABASE %I `+change+`', current_database())) WHERE success`))
+	all := func(change, becomes string) {
+		for _, command := range []string{"ALTER SYSTEM " + change, "SELECT pg_reload_conf()"} {
+			require.True(t, one[bool](t, r, `SELECT bool_and(success) FROM run_command_on_workers($1::text)`, command), command)
+		}
+		eventually(t, "the setting", func() bool {
+			return one[bool](t, r, `SELECT bool_and(result = $1::text) FROM run_command_on_workers('SHOW synchronous_commit')`, becomes)
+		})
 	}
-	defer all("RESET synchronous_commit")
+	defer all("RESET synchronous_commit", "on")
 	weak := "synchronous_commit of the worker " + one[string](t, r, `SELECT DISTINCT s.nodename || ':' || s.nodeport FROM citus_shards s
 		JOIN pg_class c ON c.oid = s.table_name WHERE c.relnamespace = quote_ident(current_schema())::regnamespace`)
-	all("SET synchronous_commit = off")
+	all("SET synchronous_commit = off", "off")
 	refuses(t, r.dsn, weak)
 	examined := start(t, t.TempDir(), production(r.dsn), "doctor")
 	within(t, "the end of the doctor", examined.done)
 	require.Contains(t, examined.stdout.String(), weak+" is off")
 
-	all("RESET synchronous_commit")
+	all("RESET synchronous_commit", "on")
 	p := start(t, t.TempDir(), production(r.dsn), "serve")
 	c := client{base: "http://" + p.says(t, "serving").Listen, blunt: true}
 	c.send(t.Context(), http.MethodGet, "/readyz", "").is(t, http.StatusOK)
-	all("SET synchronous_commit = off")
+	all("SET synchronous_commit = off", "off")
 	eventually(t, "a process that is not ready", func() bool {
 		a := c.send(t.Context(), http.MethodGet, "/readyz", "")
 		return a.status == http.StatusServiceUnavailable && strings.Contains(string(a.text), `"durability":"failed"`)

@@ -27,7 +27,7 @@ type event struct {
 	version string
 }
 
-// follow opens a stream after the event of a version; empty for none.
+// follow opens a stream after the event of a version; empty if there is none.
 func (c client) follow(t *testing.T, id, last string, headers ...string) *followed {
 	t.Helper()
 	resp := c.open(t, "/v1/payment-attempts/"+id+"/stream", append([]string{"Last-Event-ID: " + last}, headers...)...)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// WorstBodies are forms of JSON with a high cost for each byte, of at most size bytes. Some have as many values as a body may
+// WorstBodies returns forms of JSON with a high cost for each byte, of at most size bytes. Some have as many values as a body may
 // have. No call accepts any of them.
 func WorstBodies(size, values int) map[string]string {
 	fill := func(head, part, tail string) string {

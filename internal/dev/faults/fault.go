@@ -81,6 +81,31 @@ func Delay(by time.Duration) Fault {
 	}
 }
 
+// Late keeps a response for a time after the server has done the request, or until the caller has gone.
+func Late(by time.Duration) Fault {
+	return func(on Way) Way {
+		return func(r *Request) *Response {
+			a := on(r)
+			late := time.NewTimer(by)
+			defer late.Stop()
+			select {
+			case <-late.C:
+			case <-r.Context().Done():
+			}
+			return a
+		}
+	}
+}
+
+// Repeat passes a request on twice, one after the other, as a proxy does that lost the first response. The caller gets the
+// second.
+func Repeat(on Way) Way {
+	return func(r *Request) *Response {
+		on(r)
+		return on(r)
+	}
+}
+
 // When lets a fault happen to the requests that match only.
 func When(match func(r *Request) bool, f Fault) Fault {
 	return func(on Way) Way {

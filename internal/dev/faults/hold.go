@@ -3,7 +3,6 @@ package faults
 import (
 	"sync"
 	"sync/atomic"
-	"testing"
 )
 
 // Hold keeps requests at a place of their way until it is freed, however long their callers wait.
@@ -16,12 +15,18 @@ type Hold struct {
 }
 
 // NewHold returns a hold that is freed at the end of the test at the latest.
-func NewHold(tb testing.TB) *Hold {
+func NewHold(tb TB) *Hold {
 	tb.Helper()
+	h := OpenHold()
+	tb.Cleanup(h.free)
+	return h
+}
+
+// OpenHold returns a hold that its caller must free.
+func OpenHold() *Hold {
 	h := &Hold{reached: make(chan struct{}), freed: make(chan struct{})}
 	h.first = sync.OnceFunc(func() { close(h.reached) })
 	h.free = sync.OnceFunc(func() { close(h.freed) })
-	tb.Cleanup(h.free)
 	return h
 }
 

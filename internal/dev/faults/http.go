@@ -5,10 +5,9 @@ import (
 	"context"
 	"io"
 	"maps"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"sync"
-	"testing"
 )
 
 // HTTP is a proxy before a server.
@@ -28,19 +27,45 @@ type HTTP struct {
 
 // NewHTTP returns a proxy before the server at an address such as http://127.0.0.1:1234. With an empty address it responds 503.
 // Permanent faults come before the faults of Break. The proxy ends with the test.
-func NewHTTP(tb testing.TB, to string, always ...Fault) *HTTP {
+func NewHTTP(tb TB, to string, always ...Fault) *HTTP {
 	tb.Helper()
+	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
 	p := &HTTP{
-		ctx: tb.Context(), to: to, always: always, counts: map[string]int64{},
+		URL: "http://" + l.Addr().String(), ctx: tb.Context(), to: to, always: always, counts: map[string]int64{},
 		wire: &http.Transport{DisableKeepAlives: true, DisableCompression: true},
 	}
-	s := httptest.NewServer(p)
-	p.URL = s.URL
+	var all sync.WaitGroup
+	s := &http.Server{ //nolint:gosec // G112: its callers are the test's own programs
+		Handler: p,
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				all.Add(1)
+			case http.StateClosed, http.StateHijacked:
+				all.Done()
+			case http.StateActive, http.StateIdle:
+			}
+		},
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = s.Serve(l)
+	}()
 	tb.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
+		_ = s.Close()
+		<-served
+		all.Wait()
 	})
 	return p
+}
+
+// Forward returns a handler that passes each request on to the request's own address, as a browser's proxy does, until ctx ends.
+func Forward(ctx context.Context, wire *http.Transport) *HTTP {
+	return &HTTP{ctx: ctx, counts: map[string]int64{}, wire: wire}
 }
 
 // Lead has the proxy lead to another server from now on.
@@ -107,10 +132,14 @@ func (p *HTTP) pass(r *Request) *Response {
 	p.mu.Lock()
 	to := p.to
 	p.mu.Unlock()
-	if to == "" {
+	target := to + r.URL.RequestURI()
+	switch {
+	case r.URL.IsAbs():
+		target = r.URL.String()
+	case to == "":
 		return &Response{Status: http.StatusServiceUnavailable}
 	}
-	out, err := http.NewRequestWithContext(p.ctx, r.Method, to+r.URL.RequestURI(), bytes.NewReader(r.Body))
+	out, err := http.NewRequestWithContext(p.ctx, r.Method, target, bytes.NewReader(r.Body))
 	if err != nil {
 		return nil
 	}

@@ -86,6 +86,8 @@ func TestFaults(t *testing.T) {
 		"cut":       {faults.Cut, 1, http.StatusCreated, "01234"},
 		"an answer": {faults.Answer(http.StatusBadGateway, "later"), 0, http.StatusBadGateway, "later"},
 		"delayed":   {faults.Delay(time.Millisecond), 1, http.StatusCreated, "0123456789"},
+		"repeated":  {faults.Repeat, 2, http.StatusCreated, "0123456789"},
+		"late":      {faults.Late(time.Millisecond), 1, http.StatusCreated, "0123456789"},
 		"others":    {faults.When(func(*faults.Request) bool { return false }, faults.Drop), 1, http.StatusCreated, "0123456789"},
 		"these":     {faults.When(faults.Commands, faults.Drop), 0, 0, ""},
 	} {
@@ -155,6 +157,20 @@ func TestAProxyLeadsElsewhere(t *testing.T) {
 	p.Lead("http://127.0.0.1:1")
 	_, err = send(t.Context(), http.MethodPost, p.URL)
 	require.Error(t, err, "a server that can't be reached is no response")
+}
+
+func TestForward(t *testing.T) {
+	t.Parallel()
+	to, done := provider(t)
+	p := faults.Forward(t.Context(), &http.Transport{DisableKeepAlives: true})
+	p.Break(faults.Repeat)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, to+"/v1/charges?a=b", strings.NewReader("0123456789"))
+	w := httptest.NewRecorder()
+	p.ServeHTTP(w, r)
+	require.Equal(t, http.StatusCreated, w.Code)
+	require.Equal(t, "0123456789", w.Body.String())
+	require.Equal(t, "a=b", w.Header().Get("X-Query"))
+	require.EqualValues(t, 2, done.Load())
 }
 
 // A request that is held before the server arrives when its caller has gone; a request whose response is held has arrived

@@ -7,24 +7,23 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
-	"testing"
 )
 
 // TCP is a proxy before anything that takes connections.
 type TCP struct {
-	network, to string
-	listener    net.Listener
-	all         sync.WaitGroup
-	trips       atomic.Int64
+	listener net.Listener
+	all      sync.WaitGroup
+	trips    atomic.Int64
 
-	mu     sync.Mutex
-	lines  map[*line]bool
-	thawed chan struct{} // closed while nothing is frozen
-	cut    int64         // of the next connections; 0 for no cut
+	mu          sync.Mutex
+	network, to string
+	lines       map[*line]bool
+	thawed      chan struct{} // closed while nothing is frozen
+	cut         int64         // of the next connections; 0 for no cut
 }
 
 // NewTCP returns a proxy before an address of a network, tcp or unix. It ends with the test.
-func NewTCP(tb testing.TB, network, to string) *TCP {
+func NewTCP(tb TB, network, to string) *TCP {
 	tb.Helper()
 	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -53,7 +52,10 @@ func (p *TCP) accept(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		server, err := new(net.Dialer).DialContext(ctx, p.network, p.to)
+		p.mu.Lock()
+		network, to := p.network, p.to
+		p.mu.Unlock()
+		server, err := new(net.Dialer).DialContext(ctx, network, to)
 		if err != nil {
 			_ = client.Close()
 			continue
@@ -68,6 +70,13 @@ func (p *TCP) accept(ctx context.Context) {
 			l.close()
 		}
 	}
+}
+
+// Lead leads new connections to another address. The present ones stay.
+func (p *TCP) Lead(network, to string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.network, p.to = network, to
 }
 
 // Freeze lets nothing through that arrives from now on, on old and new connections, no end of one either.

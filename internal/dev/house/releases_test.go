@@ -35,12 +35,16 @@ func TestReleases(t *testing.T) {
 	require.LessOrEqual(t, len(described), len(released)+1, "add the line of the last release to RELEASES")
 	require.Equal(t, described[:len(released)], released)
 	for _, commit := range commits {
-		t.Run(commit, func(t *testing.T) { releasedMigrations(t, commit) })
+		t.Run(commit, func(t *testing.T) {
+			t.Parallel()
+			releasedMigrations(t, commit)
+		})
 	}
 }
 
 // releasedMigrations: the migrations of a release are never changed, renamed or removed, because databases have applied them.
 func releasedMigrations(t *testing.T, commit string) {
+	t.Helper()
 	git := func(args ...string) ([]byte, error) {
 		cmd := exec.CommandContext(t.Context(), "git", args...)
 		cmd.Dir = root

@@ -10,7 +10,7 @@ import (
 	"github.com/paylatch/paylatch/internal/dev/sandbox"
 )
 
-// TestAPIKey: a sandbox with a key refuses calls without it, but for pages and the drop-in, which browsers call.
+// TestAPIKey: a sandbox with a key refuses calls without it, unless they are for pages or the drop-in, which browsers call.
 func TestAPIKey(t *testing.T) {
 	t.Parallel()
 	s, err := sandbox.New(sandbox.Options{APIKey: "key"})

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// records are the ledger's. They are only ever appended, so the ones that exist can be read
+// records returns the ledger's records. They are only ever appended, so existing records can be read
 // without the lock.
 func (s *Server) records() (all []Record) {
 	s.store.view(func(st *state) { all = slices.Clip(st.ledger) })

@@ -29,7 +29,7 @@ func (in disputeRequest) checked() (disputeRequest, *apiError) {
 	return in, checkOptional(in.Amount)
 }
 
-// openDispute is a cardholder's dispute: it takes the money, but for a warning.
+// openDispute opens a cardholder's dispute, which takes the money unless it is a warning.
 func openDispute(t *tx, c call, in disputeRequest) result {
 	rec, ok := t.charges[c.id]
 	if !ok {

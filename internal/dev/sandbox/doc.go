@@ -36,7 +36,6 @@
 // with the one that is chosen, once, from the browser. A charge that was canceled, by
 // the shop or by paylatch, can't be confirmed any more.
 //
-// It does not authenticate its callers, but for the drop-in and where it has an API key, expire charges, or forget anything: the
-// journal grows until the file is deleted. It must not be reachable by others
-// than the tester.
+// It does not expire charges, and forgets nothing: the journal grows until the file is deleted. It authenticates callers only
+// for the drop-in, or if it has an API key. Only the tester must be able to reach it.
 package sandbox

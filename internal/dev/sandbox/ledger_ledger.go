@@ -59,7 +59,7 @@ type Entry struct {
 	At        string  `json:"at"`
 }
 
-// Movements are the records as the ledger shows them.
+// Movements returns the records as the ledger shows them.
 func Movements(records []Record) []Movement {
 	all := make([]Movement, len(records))
 	for i := range records {

@@ -30,7 +30,7 @@ type SenderOptions struct {
 	URL, Secret string
 	// Client sends; nil: one that follows no redirects.
 	Client *http.Client
-	// Now is the clock that Until waits by, Signed that of the signatures.
+	// Now is the clock of Until. Signed is the clock of the signatures.
 	Now, Signed func() time.Time
 	// Until waits for a time, and returns early, with the error of ctx, when that ends.
 	Until func(ctx context.Context, at time.Time) error

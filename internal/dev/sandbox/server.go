@@ -121,7 +121,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// authenticated reports whether a call bears the API key, where it needs one. The drop-in's calls are a browser's.
+// authenticated reports whether a call has the API key, where it needs one. The drop-in's calls are a browser's.
 func (s *Server) authenticated(r *http.Request) bool {
 	if s.opts.APIKey == "" || !strings.HasPrefix(r.URL.Path, "/v1/") || strings.HasPrefix(r.URL.Path, "/v1/dropin") {
 		return true

@@ -31,7 +31,8 @@ func Schema(t *testing.T, dsn, name string) string {
 	address := With(t, dsn, "search_path", quoted)
 	// Outside of Citus this setting has no meaning.
 	err := execAll(ctx, dsn, "SET citus.enable_schema_based_sharding = on", "CREATE SCHEMA "+quoted)
-	if err = errors.Join(err, migrations.Up(ctx, address)); err != nil {
+	// On Citus all schemas share locks, and another schema may be moved or migrated meanwhile.
+	if err = errors.Join(err, migrations.Up(ctx, With(t, address, "lock_timeout", "2min"))); err != nil {
 		t.Fatalf("testdb: %v", err)
 	}
 	t.Cleanup(func() {

@@ -288,7 +288,7 @@ func (s *Changeset) advance(c *Change, r payment.Report) fsm.Verdict {
 	return s.follow(c, before, r, verdict)
 }
 
-// capabilities are the capabilities of the attempt's provider, the zero value without a provider.
+// capabilities returns the capabilities of the attempt's provider; the zero value if it has none.
 func (s *Changeset) capabilities(a payment.Attempt) payment.Capabilities {
 	if p := s.AccountOf(a).Provider; p != nil {
 		return p.Capabilities()
@@ -393,7 +393,7 @@ func (s *Changeset) Save(ctx context.Context) error {
 // current is the present state of an attempt that the changeset has locked.
 func (s *Changeset) current(id payment.AttemptID) payment.Attempt { return s.changes[id].Attempt }
 
-// Discrepancies are the discrepancies that the changeset opens, with the ones that were open already.
+// Discrepancies returns the discrepancies that the changeset opens, with the ones that were open already.
 func (s *Changeset) Discrepancies() []payment.Discrepancy { return s.discrepancies }
 
 // write returns the rows to write for a change.

@@ -47,7 +47,7 @@ func (s *Changeset) loadDisputes(ctx context.Context, names []payment.DisputeNam
 	return nil
 }
 
-// unread are the names that were not read yet, each once.
+// unread returns the names that were not read yet, without duplicates.
 func (d *disputes) unread(names []payment.DisputeName) (left []payment.DisputeName) {
 	for _, n := range names {
 		if _, done := d.read[n]; !done && !slices.Contains(left, n) {
@@ -105,7 +105,7 @@ func (d *disputes) keep(m payment.DisputeMove) {
 	d.added = append(d.added, m)
 }
 
-// writes are in the order of their names, since a transaction that makes the same disputes waits
+// writes returns the changes in the order of the names, because a transaction that makes the same disputes waits
 // for this one.
 func (d *disputes) writes() (writes []DisputeWrite) {
 	for n, now := range d.read {

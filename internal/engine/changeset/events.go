@@ -146,7 +146,7 @@ func (s *Changeset) unpark(ctx context.Context) error {
 	}
 }
 
-// ownerOf is the change of the attempt that has just gained a name of an event; nil without one.
+// ownerOf is the change of the attempt that has just gained a name of an event; nil if there is none.
 func (s *Changeset) ownerOf(e payment.StoredEvent) *Change {
 	for _, id := range s.order {
 		c := s.changes[id]

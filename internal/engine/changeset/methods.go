@@ -56,7 +56,8 @@ func (s *Changeset) ApplyMethod(e *payment.StoredEvent) {
 	e.OrderID, e.AttemptID = m.OrderID, m.AttemptID
 }
 
-// methodOf is the method that an event is about: the recorded one of its names, else the first; nil without a name.
+// methodOf returns the method that an event is about: the recorded one of its names, else the first; nil if the event names
+// no method.
 func (s *Changeset) methodOf(e *payment.StoredEvent) (first *payment.StoredMethod) {
 	for _, token := range e.Event.Method.Tokens {
 		m := s.methods.read[payment.MethodName{Account: e.Account, Token: token}]
@@ -87,7 +88,8 @@ func (s *Changeset) methodsStored(ctx context.Context) error {
 	return nil
 }
 
-// writes are in the order of their names, since a transaction that records the same methods waits for this one.
+// writes returns the changes in the order of the names, because a transaction that records the same methods waits for this
+// one.
 func (m *methods) writes() (writes []MethodWrite) {
 	for n, now := range m.read {
 		if was := m.was[n]; now.Version != was {

@@ -21,7 +21,7 @@ func (n Named) With(o Named) Named {
 	}
 }
 
-// NamedBy are a report's movements and disputes with an id, as an account has them.
+// NamedBy returns a report's movements and disputes with an id, as an account has them.
 func NamedBy(r payment.Report, account string) (n Named) {
 	for _, m := range r.Movements {
 		if id := cmp.Or(m.ID, m.Dispute); id != "" {
@@ -37,7 +37,7 @@ func NamedBy(r payment.Report, account string) (n Named) {
 	return n
 }
 
-// NamesOf are the movements, disputes and stored payment methods that an event names. A hint that must be looked up names them, too: its dispute
+// NamesOf returns the movements, disputes and stored payment methods that an event names. A hint that must be looked up names them, too: its dispute
 // counts once the payment is found. A capture has a name only where its hold is captured in several parts (inParts).
 func NamesOf(r payment.ReceivedEvent, inParts bool) (named Named) {
 	if m := r.Event.Method; m != nil {

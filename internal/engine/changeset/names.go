@@ -99,7 +99,8 @@ func (s *Changeset) dropForeignNames(c *Change, owners map[payment.Reference]pay
 	})
 }
 
-// Sorted are references in the order of their locks, each once.
+// Sorted sorts references by account and name, the order in which they are locked, and removes duplicates. It reorders
+// refs.
 func Sorted(refs []payment.Reference) []payment.Reference {
 	slices.SortFunc(refs, func(a, b payment.Reference) int {
 		return cmp.Or(strings.Compare(a.Account, b.Account), strings.Compare(a.Name, b.Name))

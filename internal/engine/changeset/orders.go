@@ -56,7 +56,7 @@ func (s *Changeset) noteOrders(c *Change, before payment.Attempt) {
 	}
 }
 
-// siblings are the other attempts of an attempt's order, where the order was read: it was for an attempt that has ended
+// siblings returns the other attempts of an attempt's order, where the order was read: it was for an attempt that has ended
 // and has any.
 func (s *Changeset) siblings(of payment.Attempt) []payment.Attempt {
 	all := slices.Clone(s.orders.read[of.OrderID].Attempts)

@@ -50,7 +50,7 @@ func (s *Changeset) LoadRefunds(ctx context.Context, ids ...payment.AttemptID) e
 	return nil
 }
 
-// Refunds are the present refunds of an attempt.
+// Refunds returns the present refunds of an attempt.
 func (s *Changeset) Refunds(id payment.AttemptID) []payment.Refund {
 	all := make([]payment.Refund, 0, len(s.refunds.of[id]))
 	for _, r := range s.refunds.of[id] {

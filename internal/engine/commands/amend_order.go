@@ -68,7 +68,7 @@ func (c *Commands) AmendOrder(ctx context.Context, actor authz.Actor, req idempo
 		return AmendedOrder{}, err
 	}
 	if cmd.empty() {
-		return AmendedOrder{}, payment.Invalid("body", "must have a member to change: amount, currency, lines, customer, description or metadata")
+		return AmendedOrder{}, payment.Invalid("body", "must have at least one member to change: amount, currency, lines, customer, description or metadata")
 	}
 	done, shared, err := c.amended.Do(ctx, req, c.Wait, func() (AmendedOrder, error) {
 		return c.amendOrder(context.WithoutCancel(ctx), actor, req, cmd)
@@ -183,7 +183,7 @@ func (c *Commands) amendment(ctx context.Context, tx Tx, o payment.Order, cmd Am
 	return change, true, nil
 }
 
-// terms are the order's terms after the patch.
+// terms returns the order's terms after the patch.
 func (cmd AmendOrder) terms(o payment.Order) (payment.Terms, error) {
 	t := o.Terms()
 	t.Money.Minor = *cmp.Or(cmd.Amount, &t.Money.Minor)

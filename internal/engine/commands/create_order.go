@@ -23,7 +23,7 @@ type CreateOrder struct {
 	Customer gateway.Customer
 }
 
-// details are the details that the order's pays carry by default.
+// details returns the details that the order's pays carry by default.
 func (cmd CreateOrder) details() orderDetails { return orderDetails{cmd.Lines, cmd.Customer} }
 
 // CreateOrder creates an order. The configuration names the roles that may create orders, since they set the price. A

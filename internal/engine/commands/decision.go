@@ -88,7 +88,7 @@ func LockAffected(ctx context.Context, s *changeset.Changeset, d payment.Discrep
 	return on, nil
 }
 
-// Circumstances are the facts that the possible resolutions depend on.
+// Circumstances returns the facts that the possible resolutions depend on.
 func (d *Decision) Circumstances() payment.Circumstances {
 	var c payment.Circumstances
 	if d.attempt == nil {
@@ -133,7 +133,7 @@ func (d *Decision) free(ctx context.Context) error {
 	return nil
 }
 
-// references are the names of the payment that was found.
+// references returns the names of the payment that was found.
 func (d *Decision) references() []payment.Reference {
 	var refs []payment.Reference
 	for _, name := range append([]string{d.ProviderPaymentID, d.found.paid.ProviderPaymentID}, d.found.paid.References...) {
@@ -273,7 +273,7 @@ func (d *Decision) paid() {
 	}
 }
 
-// captured is the amount that the provider reports as captured; nil without a report.
+// captured is the amount that the provider reports as captured; nil if there is no report.
 func (d *Decision) captured() *payment.Money {
 	kind := d.discrepancy.Kind
 	if d.found.paid.Money == nil && (kind == payment.AmountMismatch && d.attempt.Captured == 0 || kind == payment.CurrencyMismatch) {

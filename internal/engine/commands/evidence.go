@@ -40,10 +40,10 @@ type Sights interface {
 type ResolutionLookups struct {
 	Store  ResolutionStore
 	Sights Sights
-	// Account is the account of an attempt whose provider can be called, Timeout the most that a lookup may take.
+	// Account is the account of an attempt whose provider can be called. Timeout is the longest time of a lookup.
 	Account func(a payment.Attempt) (gateway.Account, bool)
 	Timeout time.Duration
-	// Owner is the attempt that has a name; zero without one.
+	// Owner is the attempt that has a name; zero if there is none.
 	Owner func(ctx context.Context, ref payment.Reference) (payment.AttemptID, error)
 }
 

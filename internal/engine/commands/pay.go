@@ -29,7 +29,7 @@ type Pay struct {
 	Currency *payment.Currency
 	// ownCustomer is set if the pay came with a customer.
 	ownCustomer bool
-	// Supersedes is the order's live external attempt that the customer has abandoned; nil without one.
+	// Supersedes is the order's live external attempt that the customer has abandoned; nil if there is none.
 	Supersedes *payment.AttemptID
 }
 

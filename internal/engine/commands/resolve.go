@@ -17,8 +17,8 @@ type Resolve struct {
 	Resolution        payment.Resolution
 	ProviderPaymentID string
 	Reason            string
-	// With runs in the transaction that resolves the discrepancy or writes its proposal, after that write. It may run
-	// twice. It does not run for a discrepancy that was resolved before. Nil means no call.
+	// With is called in the transaction, after the write that resolves the discrepancy or stores the proposal. It may be
+	// called twice. It is not called for a discrepancy that was resolved before, or if it is nil.
 	With func(ctx context.Context, tx Tx, d payment.Discrepancy) error
 }
 
@@ -108,7 +108,7 @@ func (c *Commands) frees(ctx context.Context, about payment.Discrepancy, choice 
 	return frees, err
 }
 
-// owner is the attempt that has a name; zero without one.
+// owner returns the attempt that has this name; the zero value if no attempt has it.
 func (c *Commands) owner(ctx context.Context, ref payment.Reference) (owner payment.AttemptID, err error) {
 	err = c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
 		owners, err := tx.ReferencesFind(ctx, []payment.Reference{ref})
@@ -159,7 +159,7 @@ func (cmd Resolve) valid() error {
 		}
 	case payment.ResolvedNotPaid, payment.ResolvedRefundedElsewhere, payment.ResolvedAccepted:
 		if cmd.ProviderPaymentID != "" {
-			return payment.Invalid("provider_payment_id", "is only for the resolution paid; leave it out")
+			return payment.Invalid("provider_payment_id", "is only for the resolution `paid`; leave it out")
 		}
 	case payment.ResolvedSettled: // by itself alone
 		fallthrough

@@ -135,7 +135,7 @@ func (in *Inbox) Known(ctx context.Context, received []payment.ReceivedEvent) (b
 	return false, nil
 }
 
-// named are the references that deliveries name a payment by.
+// named returns the references that deliveries name a payment by.
 func named(received []payment.ReceivedEvent) []payment.Reference {
 	var refs []payment.Reference
 	for _, r := range received {

@@ -194,7 +194,7 @@ func (in *Inbox) settle(ctx context.Context, id payment.EventID, f *fetched, sin
 // hint reports whether not all that an event contains is signed.
 func hint(e webhooks.Event) bool { return e.SecretIndex < 0 || e.DeliveryID != "" }
 
-// names are the names of the payment that was fetched for an event. The names in a hint itself don't count: they could
+// names returns the names of the payment that was fetched for an event. The names in a hint itself don't count: they could
 // give another customer's payment to an attempt.
 func (f *fetched) names(e webhooks.Event) []string {
 	if !hint(e) {

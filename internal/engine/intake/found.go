@@ -26,7 +26,7 @@ func newFound(s *changeset.Changeset, hits []Found) found {
 	return f
 }
 
-// names are all names that an event may have for its attempt.
+// names returns all names that an event may have for its attempt.
 func names(a *arrival) []string { return a.Event.References }
 
 // leads returns the names by which an event's attempt is looked for at first. If a name of ours leads to it, the

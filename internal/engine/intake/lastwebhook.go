@@ -11,7 +11,7 @@ import (
 // provider has confirmed it for a payment of ours.
 type StaleAccount struct {
 	Account string
-	// Pending is how many attempts wait, Since when the first of them began.
+	// Pending is the number of waiting attempts. Since is when the first of them began.
 	Pending int
 	Since   time.Time
 	// LastWebhookAt is when the last webhook arrived; nil before the first webhook.

@@ -15,7 +15,7 @@ const (
 	// missedFor is how long a name is looked for again: as long as a transaction
 	// may take.
 	missedFor = 10 * time.Second
-	// missedEvery bounds how often, missedMost how many.
+	// missedEvery is the shortest pause between two lookups; missedMost is the most names that are kept.
 	missedEvery = 500 * time.Millisecond
 	missedMost  = 1024
 )

@@ -113,7 +113,7 @@ func applyAnswer(s *changeset.Changeset, c *changeset.Change, e *payment.StoredE
 	}
 }
 
-// answered are the reports of a response that stands in the place of a notice.
+// answered returns the reports of a response, which replaces a notice.
 func answered(s *changeset.Changeset, e *payment.StoredEvent, f *fetched, cause payment.Cause) []payment.Report {
 	reports := gateway.Reports(f.payment, cause)
 	reports[0].References = f.names(e.Event)

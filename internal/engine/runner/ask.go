@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNotShown is returned, with the provider's error, where the lookup of a final attempt brought no result.
-var ErrNotShown = errors.New("the provider shows nothing of the payment")
+var ErrNotShown = errors.New("the lookup of the payment brought no result")
 
 // refundsLookedUp bounds how many refunds of one attempt are looked up at a time, the newest first.
 const refundsLookedUp = 10
@@ -125,7 +125,7 @@ func (r *Runner) apply(ctx context.Context, a payment.Attempt, reports []payment
 	return now, err
 }
 
-// lookups are the reports on how a payment and its refunds stand, as far as they came, and the first error.
+// lookups returns the reports on how a payment and its refunds stand, as far as they came, and the first error.
 func (r *Runner) lookups(ctx context.Context, a payment.Attempt, refunds []payment.Refund, cause payment.Cause) ([]payment.Report, error) {
 	p := r.AccountOf(a).Provider
 	call, end := context.WithTimeout(ctx, r.ProviderTimeout)

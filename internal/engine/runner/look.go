@@ -79,7 +79,7 @@ func (r *Runner) looked(ctx context.Context, a payment.Attempt, can payment.Capa
 	return nil, nil, false
 }
 
-// undone are reports of refunds that the answers do not show, and that may have been undone.
+// undone returns reports of the refunds that the answers do not show, because they may have been undone.
 func (r *Runner) undone(ctx context.Context, a payment.Attempt, refunds []payment.Refund, outs []gateway.Outcome, cause payment.Cause) (reports []payment.Report) {
 	if r.capabilities(a).RefundLookup == payment.RefundLookupNone {
 		return nil

@@ -257,7 +257,7 @@ func (r *Runner) request(t Task) (string, error) {
 	case t.Request != "", !t.Operation.Carries():
 		return t.Request, nil
 	case r.Open == nil || len(t.Operation.SealedRequest) == 0:
-		return "", fmt.Errorf("%w: nothing is kept of the request of %s", gateway.ErrNotSent, t.Operation.Key())
+		return "", fmt.Errorf("%w: the request of %s is not stored any more", gateway.ErrNotSent, t.Operation.Key())
 	}
 	text, err := r.Open(t.Operation.SealedRequest, t.Attempt.ID[:])
 	if err != nil {
@@ -283,7 +283,7 @@ func (r *Runner) Sealed(text string, of []byte) ([]byte, error) {
 	return r.Seal(text, of)
 }
 
-// receipt is the content of the fiscal receipt for a part of an attempt's money; nil without a receipt. An unreadable
+// receipt is the content of the fiscal receipt for a part of an attempt's money; nil if there is no receipt. An unreadable
 // receipt is an error: the call would be sent without a receipt.
 func (r *Runner) receipt(ctx context.Context, a payment.Attempt, minor int64) (*gateway.Receipt, error) {
 	sealed, err := r.Store.Receipt(ctx, a)

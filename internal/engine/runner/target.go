@@ -31,8 +31,8 @@ func acting(a *payment.Attempt) target {
 	return targetOf(a, p)
 }
 
-// targetOf is a payment as the target of a call. A nil payment means the container in which a payment will be made. An
-// attempt without either is addressed by its name.
+// targetOf returns a payment as the target of a call. If the payment is nil, the target is the container in which a payment
+// will be made. An attempt without either is addressed by its name.
 func targetOf(a *payment.Attempt, p *payment.Payment) target {
 	switch {
 	case p != nil:
@@ -100,7 +100,7 @@ func named(a *payment.Attempt, out gateway.Outcome, id string) gateway.Outcome {
 	return out
 }
 
-// toLookUp are the ids of the attempt's payments that may have moved on, the acting payment first, and of its open
+// toLookUp returns the ids of the attempt's payments that may have moved on, the acting payment first, and of its open
 // containers without such a payment.
 func toLookUp(a *payment.Attempt) []string {
 	ids := []string{a.ProviderPaymentID}
@@ -124,7 +124,7 @@ func toLookUp(a *payment.Attempt) []string {
 	return ids
 }
 
-// toCancel are the targets of a cancel: all payments that may take or hold money, and the containers in which a payment
+// toCancel returns the targets of a cancel: all payments that may take or hold money, and the containers in which a payment
 // may begin. Each has a key of its own, the same at every send.
 func toCancel(a *payment.Attempt, op *payment.Operation) (all []target) {
 	inside := map[string]bool{}

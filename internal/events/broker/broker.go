@@ -48,7 +48,7 @@ type Stream struct {
 
 // Work is the events to publish in one pass.
 type Work struct {
-	// Position is the cursor as it is kept, Until the one behind Events.
+	// Position is the stored cursor. Until is the cursor after Events.
 	Position, Until outbox.Position
 	Events          []outbox.Event
 	// Lost counts the events that were deleted before they were read.

@@ -95,7 +95,7 @@ type Wanted struct {
 // Work is the events to send in one pass.
 type Work struct {
 	State State
-	// Epoch is the present one of the feed. Position is the cursor as it is kept, Until the one behind Events.
+	// Epoch is the feed's present epoch. Position is the stored cursor. Until is the cursor after Events.
 	Epoch           int64
 	Position, Until outbox.Position
 	Events          []outbox.Event

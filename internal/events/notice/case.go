@@ -22,7 +22,7 @@ const (
 // Any is in place of all kinds.
 const Any = "*"
 
-// Kinds are the kinds of cases.
+// Kinds returns the kinds of cases.
 func Kinds() []string {
 	return []string{
 		string(payment.PaymentReversed), string(payment.RefundReversed), string(payment.Disputed), string(payment.LateSuccess),

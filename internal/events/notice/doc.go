@@ -6,7 +6,7 @@
 //	open refund requests that it has not sent ──┤
 //	endpoints with dead letters, or gone ───────┘
 //
-// A notice is a loop under a lease; one process at a time has the fence. A mail has all new cases, and the next mail goes out a
+// A loop sends a notice in one process at a time, the holder of its lease. A mail has all new cases, and the next mail goes out a
 // minute later at the soonest. The sent cases are recorded once the mail server has taken the mail, so an unavailable server
 // delays mails and loses nothing. A process that dies between the two sends the cases again. The id of a mail is made of its
 // cases, so mail servers that drop duplicates drop the second mail. Events that retention.events has deleted before they were

@@ -26,7 +26,7 @@ type Notice struct {
 
 // Work is the new cases for a notice.
 type Work struct {
-	// Position is the stored cursor, Until the cursor behind Events.
+	// Position is the stored cursor. Until is the cursor after Events.
 	Position, Until outbox.Position
 	Events          []outbox.Event
 	// Requests are open, came after the notice and are not sent.

@@ -33,7 +33,7 @@ const (
 	MethodRemoved       = "payment_method.removed"
 )
 
-// Types are the types of events, in the order of the contract.
+// Types returns the types of events, in the order of the contract.
 func Types() []string {
 	return []string{
 		AttemptAuthorized, AttemptSucceeded, AttemptFailed, AttemptUpdated, OrderPaid, OrderCancelled,

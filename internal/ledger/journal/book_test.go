@@ -54,8 +54,8 @@ func (b *book) Payouts(_ context.Context, account string, day time.Time) (all []
 	return all, nil
 }
 
-func (b *book) Sums(_ context.Context, day time.Time) (all []journal.Sum, err error) {
-	in := func(t time.Time) bool { return !t.Before(day) && t.Before(day.AddDate(0, 0, 1)) }
+func (b *book) Sums(_ context.Context, from, to time.Time) (all []journal.Sum, err error) {
+	in := func(t time.Time) bool { return !t.Before(from) && t.Before(to) }
 	for _, m := range b.movements {
 		if in(m.Moved) {
 			all = append(all, journal.Moved(m.Account, m.Kind, m.Money))

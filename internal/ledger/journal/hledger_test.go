@@ -24,21 +24,27 @@ func contextOf(t require.TestingT) context.Context {
 	return context.Background()
 }
 
-// TestHLedgerReadsTheJournal: hledger accepts random months by its strict checks, in the order of their days, and finds the same
-// balances in them.
-func TestHLedgerReadsTheJournal(t *testing.T) {
-	t.Parallel()
+// hledgerOf returns a function that runs hledger on a journal. It skips the test where there is no hledger.
+func hledgerOf(t *testing.T) func(text string, args ...string) string {
+	t.Helper()
 	program, err := exec.LookPath("hledger")
 	if err != nil {
 		t.Skip("hledger is not in the PATH; Debian has it in the package hledger")
 	}
-	hledger := func(text string, args ...string) string {
+	return func(text string, args ...string) string {
 		cmd := exec.CommandContext(t.Context(), program, append([]string{"-f", "-"}, args...)...)
 		cmd.Stdin = strings.NewReader(text)
 		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "hledger %v: %s\n%s", args, out, text)
+		require.NoError(t, err, "hledger %v: %s\n%.10000s", args, out, text)
 		return string(out)
 	}
+}
+
+// TestHLedgerReadsTheJournal: hledger accepts random months by its strict checks, in the order of their days, and finds the same
+// balances in them.
+func TestHLedgerReadsTheJournal(t *testing.T) {
+	t.Parallel()
+	hledger := hledgerOf(t)
 	months := []*book{sample(), {}}
 	for seed := range 8 {
 		months = append(months, rapid.Custom(drawnBook).Example(seed))

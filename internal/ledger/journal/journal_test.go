@@ -287,15 +287,18 @@ func TestParseMonth(t *testing.T) {
 }
 
 // TestASumAddsUp: what was captured less all that was taken is the net, apart from what is not booked.
-// daySums is a store that has only sums, by the beginning of a day.
+// daySums is a store that has only the sums of days, by their beginning.
 type daySums struct {
 	journal.Store
 
 	at map[string][]journal.Sum
 }
 
-func (s daySums) Sums(_ context.Context, day time.Time) ([]journal.Sum, error) {
-	return s.at[day.UTC().Format(time.RFC3339)], nil
+func (s daySums) Sums(_ context.Context, from, to time.Time) ([]journal.Sum, error) {
+	if to.Sub(from) != 24*time.Hour {
+		return nil, nil
+	}
+	return s.at[from.UTC().Format(time.RFC3339)], nil
 }
 
 // A day begins at a midnight of its own time zone, has all stores, and is summed up by currency.
@@ -308,7 +311,8 @@ func TestDay(t *testing.T) {
 		daySums{at: map[string][]journal.Sum{begins: {{Account: "b", Currency: "EUR", Captured: 5, Net: 4}, {Account: "a", Currency: "EUR", Captured: 7}}}},
 		daySums{at: map[string][]journal.Sum{begins: {{Account: "a", Currency: "EUR", Refunded: 2}, {Account: "a", Currency: "JPY", Captured: 9}}, "2026-11-28T00:00:00Z": {{Account: "c"}}}},
 	}}
-	day, err := c.Day(t.Context(), time.Date(2026, 11, 28, 0, 0, 0, 0, zone))
+	begin := time.Date(2026, 11, 28, 0, 0, 0, 0, zone)
+	day, err := c.Between(t.Context(), begin, begin.AddDate(0, 0, 1))
 	require.NoError(t, err)
 	require.Equal(t, []journal.Sum{
 		{Account: "a", Currency: "EUR", Captured: 7, Refunded: 2}, {Account: "a", Currency: "JPY", Captured: 9}, {Account: "b", Currency: "EUR", Captured: 5, Net: 4},

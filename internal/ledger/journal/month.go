@@ -38,10 +38,10 @@ func MonthOf(t time.Time) Month {
 	return Month{time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)}
 }
 
-// From is the beginning of the month, To its end, which is not part of it.
+// From returns the beginning of the month.
 func (m Month) From() time.Time { return m.from }
 
-// To is the end of the month.
+// To returns the end of the month, which is not part of it.
 func (m Month) To() time.Time { return m.from.AddDate(0, 1, 0) }
 
 // Previous is the month before.
@@ -53,7 +53,7 @@ func (m Month) Next() Month { return Month{m.To()} }
 // String is the month as it is parsed.
 func (m Month) String() string { return m.from.Format(layout) }
 
-// Days are the beginnings of the month's days.
+// Days returns when each day of the month begins.
 func (m Month) Days() (days []time.Time) {
 	for day := m.from; day.Before(m.To()); day = day.AddDate(0, 0, 1) {
 		days = append(days, day)

@@ -51,7 +51,7 @@ func (p Payout) Returned() (time.Time, bool) {
 	return p.Day, true
 }
 
-// Moneys are the amounts of the payout: the provider's, or else the sums of its entries.
+// Moneys returns the amounts of the payout: the provider's, or else the sums of its entries.
 func (p Payout) Moneys() (all []payment.Money) {
 	if p.Money != nil {
 		return []payment.Money{*p.Money}
@@ -64,7 +64,8 @@ func (p Payout) Moneys() (all []payment.Money) {
 	return all
 }
 
-// Entries are the number of the payout's entries, and their nets in its currency: of recorded payments, and of others.
+// Entries returns the number of the payout's entries in the books, and their net amounts in the payout's currency: of
+// recorded payments, and of others.
 func (p Payout) Entries() (n, settled, others int64) {
 	for _, s := range p.Sums {
 		n += s.Entries
@@ -109,8 +110,8 @@ type Store interface {
 	Entries(ctx context.Context, q Query) ([]payment.AccountEntry, error)
 	// Payouts reads the payouts of a day, and the payouts with money that came back on it.
 	Payouts(ctx context.Context, account string, day time.Time) ([]Payout, error)
-	// Sums adds up what one day has of each account and currency.
-	Sums(ctx context.Context, day time.Time) ([]Sum, error)
+	// Sums adds up each account and currency from a time until another one, which is not included.
+	Sums(ctx context.Context, from, to time.Time) ([]Sum, error)
 }
 
 // each passes all rows of a query to do, a page at a time.

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,9 +26,11 @@ import (
 	"github.com/paylatch/paylatch/internal/ledger/reconcile"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/current"
+	"github.com/paylatch/paylatch/internal/provider/adyen"
 )
 
 // shops are the accounts of the simulated month: the currency of the payments and of the balance, and whether the provider lists payouts.
+// The books of adyen-eu are a report, which Adyen's adapter reads.
 var shops = []struct {
 	account           string
 	currency, balance payment.Currency
@@ -38,8 +41,11 @@ var shops = []struct {
 	{"square-jp", "JPY", "JPY", false},
 	{"checkout-bh", "BHD", "BHD", false},
 	{"paypal-us", "USD", "EUR", true},
-	{"adyen-eu", "EUR", "EUR", false},
+	{reported, "EUR", "EUR", false},
 }
+
+// reported is the account with a report for books.
+const reported = "adyen-eu"
 
 // till is a provider with books, of one account.
 type till struct {
@@ -102,17 +108,20 @@ type simulation struct {
 type plant int
 
 const (
-	none    plant = iota
-	missing       // the books have no entry of a capture
-	less          // the entry is of less than the capture
-	twice         // the books have the capture twice
-	dearer        // the refund cost more than it returned
-	foreign       // the payment is not recorded here
-	plants        // how many there are
+	none       plant = iota
+	missing          // the books have no entry of a capture
+	less             // the entry is of a cent less than the capture
+	overpriced       // the net is a cent less than the amount and the stated fee
+	twice            // the books have the capture twice
+	dearer           // the refund cost a cent more than it returned
+	unrefunded       // the books have no entry of a refund
+	disputed         // the books have a chargeback twice
+	foreign          // the payment is not recorded here
+	plants           // how many there are
 )
 
-// each kind of difference is planted so often.
-const eachPlant = 4
+// planted is how many differences a month has. Every thirteenth payment has one, so that they are at all accounts.
+const planted, plantEvery = 20, 13
 
 // simulate plays payments. Each account has its payouts by the week; the last days are in none.
 func simulate(month journal.Month, payments int) *simulation {
@@ -125,8 +134,8 @@ func simulate(month journal.Month, payments int) *simulation {
 	}
 	for n := range payments {
 		p := none
-		if n%50 == 0 && n/50 < eachPlant*int(plants-1) {
-			p = plant(n/50%int(plants-1)) + 1
+		if n%plantEvery == 0 && n/plantEvery < planted {
+			p = plant(n/plantEvery%int(plants-1)) + 1
 		}
 		s.pay(s.tills[n%len(s.tills)], n, p)
 	}
@@ -170,10 +179,16 @@ func (s *simulation) pay(p *till, n int, plant plant) {
 		differs(-captured)
 		return
 	}
-	line, _ := json.Marshal(map[string]any{ //nolint:errchkjson // texts and numbers
+	made := map[string]any{
 		"order_id": "O-" + id, "user_id": "u" + strconv.Itoa(n%100), "provider_payment_id": id, "status": "succeeded", "amount": price, "currency": p.currency,
 		"amount_captured": captured, "created_at": at.Add(-time.Minute), "finalized_at": at,
-	})
+	}
+	if plant == unrefunded {
+		made["amount_refunded"] = 100
+		differs(-100)
+		s.refunded[p.account] += 100
+	}
+	line, _ := json.Marshal(made) //nolint:errchkjson // texts and numbers
 	p.lines.Write(append(line, '\n'))
 	p.stands[id] = gateway.Outcome{Event: fsm.EventSucceeded, ProviderPaymentID: id, Money: &payment.Money{Minor: captured, Currency: p.currency}}
 	s.captured[p.account] += captured
@@ -182,18 +197,22 @@ func (s *simulation) pay(p *till, n int, plant plant) {
 	case missing:
 		differs(captured)
 	case less:
+		p.entry("e-"+id, id, payment.MovementCapture, "", captured-1, captured-1, fee, at)
+		differs(1)
+	case overpriced:
 		p.entry("e-"+id, id, payment.MovementCapture, "", captured, captured-1, fee, at)
 		differs(1)
 	case twice:
 		p.entry("e-"+id, id, payment.MovementCapture, "", captured, captured, fee, at)
 		p.entry("e2-"+id, id, payment.MovementCapture, "", captured, captured, fee, at)
 		differs(-captured)
-	case none, dearer, foreign, plants:
+	case none, dearer, unrefunded, disputed, foreign, plants:
 		p.entry("e-"+id, id, payment.MovementCapture, "", captured, captured, fee, at)
 	}
 	later := at.Add(time.Duration(1+s.random.IntN(100)) * time.Hour)
 	switch draw := s.random.IntN(100); {
-	case draw < 12 || plant == dearer:
+	case plant == unrefunded:
+	case plant != disputed && draw < 12 || plant == dearer:
 		refund := 1 + s.random.Int64N(captured)
 		cost := refund
 		if plant == dearer {
@@ -201,13 +220,17 @@ func (s *simulation) pay(p *till, n int, plant plant) {
 			differs(1)
 		}
 		p.entry("r-"+id, id, payment.MovementRefund, "re-"+id, refund, -cost, 0, later)
-		if s.refunded[p.account] += refund; draw == 0 { // and failed
+		if s.refunded[p.account] += refund; draw == 0 && plant == none { // and failed
 			p.entry("rr-"+id, id, payment.MovementRefundReversal, "re-"+id, refund, refund, 0, later.Add(time.Hour))
 			s.refunded[p.account] -= refund
 		}
-	case draw < 15:
+	case plant == disputed || draw < 15:
 		p.entry("d-"+id, id, payment.MovementChargeback, "cb-"+id, captured, -captured, 1500, later)
-		if s.chargedBack[p.account] += captured; draw == 14 { // and won
+		if plant == disputed {
+			p.entry("d2-"+id, id, payment.MovementChargeback, "cb-"+id, captured, -captured, 1500, later)
+			differs(captured)
+		}
+		if s.chargedBack[p.account] += captured; draw == 14 && plant == none { // and won
 			p.entry("dw-"+id, id, payment.MovementChargebackReversal, "cb-"+id, captured, captured, 0, later.Add(time.Hour))
 			s.chargedBack[p.account] -= captured
 		}
@@ -229,7 +252,10 @@ func (s *simulation) own(p *till) {
 	}
 }
 
-// payOut pays the entries of each of three weeks out, and lists the payouts where the provider does.
+// unpaid is the amount of a listed payout without an entry.
+const unpaid = 4711
+
+// payOut pays the entries of each of three weeks out, and lists the payouts where the provider does. One more payout has no entries.
 func (s *simulation) payOut(p *till) {
 	sums := map[int]int64{}
 	for i, e := range p.entries {
@@ -245,19 +271,19 @@ func (s *simulation) payOut(p *till) {
 			ArrivesOn: s.month.From().AddDate(0, 0, 7*week+9),
 		})
 	}
+	p.payouts = append(p.payouts, payment.PayoutReport{
+		ProviderID: "po-" + p.account + "-without", Money: &payment.Money{Minor: unpaid, Currency: p.balance}, Status: payment.PayoutPaid, ArrivesOn: s.month.From().AddDate(0, 0, 12),
+	})
 }
 
-// simulatedPayments is how many payments the month has: 3,000, or PAYLATCH_MONTH_PAYMENTS.
+// simulatedPayments is how many payments the month has.
 func simulatedPayments(t *testing.T) int {
 	t.Helper()
-	text := os.Getenv("PAYLATCH_MONTH_PAYMENTS")
-	if text == "" {
-		t.Log("3,000 payments; others with PAYLATCH_MONTH_PAYMENTS=20000")
-		return 3000
+	if os.Getenv("PAYLATCH_LARGE") != "" {
+		return 20_000
 	}
-	n, err := strconv.Atoi(text)
-	require.NoError(t, err)
-	return n
+	t.Log("600 payments; 20,000 with PAYLATCH_LARGE=1")
+	return 600
 }
 
 var errRefused = errors.New("a line was refused")
@@ -272,6 +298,9 @@ func (s *simulation) play(t *testing.T) *enginetest.Env {
 			books = struct{ gateway.Books }{p} // without its payouts
 		}
 		accounts[p.account] = gateway.Account{Provider: p, Books: books}
+		if p.account == reported {
+			accounts[p.account] = gateway.Account{Provider: p, Statement: adyen.Statement}
+		}
 	}
 	rules := changeset.Rules{Accounts: current.Of(accounts), Schedule: payment.Schedule{First: time.Minute, Lease: 30 * time.Second}}
 	e := enginetest.New(t, engine.Options{Rules: rules, DefaultAccount: s.tills[0].account})
@@ -282,21 +311,26 @@ func (s *simulation) play(t *testing.T) *enginetest.Env {
 			Refused: func(r *imports.RefusalError) { t.Errorf("%v: %v", errRefused, r) },
 		})
 		require.NoError(t, err)
-		_, err = books.Run(t.Context(), reconcile.Request{
+		q := reconcile.Request{
 			Account: p.account, Span: gateway.Span{From: s.month.From(), To: s.month.To()}, By: "cli:test",
 			Progress: func(reconcile.Count) {}, Found: func(payment.Discrepancy) {},
-		})
+		}
+		if p.account == reported {
+			q.File = strings.NewReader(p.settlementDetails())
+		}
+		_, err = books.Run(t.Context(), q)
 		require.NoError(t, err, p.account)
 	}
 	return e
 }
 
-// TestASimulatedMonth: six accounts take thousands of payments, with partial captures, refunds, chargebacks, fees, reserves and transfers.
-// The journal balances, every payout is explained to the minor unit, and each planted difference is named by its payment, and no other.
+// TestASimulatedMonth: six accounts take payments, with partial captures, refunds, chargebacks, fees, reserves and transfers. The payments
+// are imported; refunds and chargebacks are recorded by the comparison with the books. The journal balances, hledger accepts it, every payout
+// is explained to the minor unit, and each planted difference is named by its payment, and no other.
 func TestASimulatedMonth(t *testing.T) {
 	t.Parallel()
 	s := simulate(journal.MonthOf(time.Now()).Previous(), simulatedPayments(t))
-	require.Len(t, s.planted, eachPlant*int(plants-1))
+	require.Len(t, s.planted, planted)
 	store := s.play(t).Store.Journal()
 
 	differs, accounts, days := map[string]sums{}, sums{}, map[time.Time]sums{}
@@ -329,12 +363,24 @@ func TestASimulatedMonth(t *testing.T) {
 
 	closed, err := journal.Closing{Stores: []journal.Store{store}}.Close(t.Context(), s.month)
 	require.NoError(t, err)
-	require.Len(t, closed.Payouts, 3*len(shops))
+	listed := 0
+	for _, shop := range shops {
+		if shop.lists {
+			listed++
+		}
+	}
+	require.Len(t, closed.Payouts, 3*len(shops)+listed)
 	for _, p := range closed.Payouts {
 		n, _, _ := p.Entries()
+		if p.ProviderID == "po-"+p.Account+"-without" {
+			require.Zero(t, n)
+			require.EqualValues(t, unpaid, p.Rest(), "the payout that no entry explains is named")
+			continue
+		}
 		require.Positive(t, n, p.ProviderID)
 		require.Zero(t, p.Rest(), p.ProviderID)
 	}
+	s.readByHLedger(t, store)
 	for i, shop := range shops {
 		of := sumsOf(closed, shop.account)
 		payments, balance := of[shop.currency], of[shop.balance]
@@ -344,8 +390,27 @@ func TestASimulatedMonth(t *testing.T) {
 		require.EqualValues(t, 5000, balance.Reserved, shop.account)
 		require.EqualValues(t, 7777, balance.Transferred, shop.account)
 		require.NotZero(t, balance.Open(), shop.account)
-		require.Equal(t, map[payment.Currency]int64{shop.balance: balance.Open()}, accounts.under(journal.Balance(s.tills[i].account)), shop.account)
+		left := balance.Open()
+		if shop.lists {
+			left -= unpaid
+		}
+		require.Equal(t, map[payment.Currency]int64{shop.balance: left}, accounts.under(journal.Balance(s.tills[i].account)), shop.account)
 	}
+}
+
+// readByHLedger requires that hledger accepts the month's journal by its strict checks.
+func (s *simulation) readByHLedger(t *testing.T, store journal.Store) {
+	t.Helper()
+	t.Run("hledger", func(t *testing.T) {
+		t.Parallel()
+		hledger := hledgerOf(t)
+		var text bytes.Buffer
+		w, err := journal.NewWriter(&text, journal.HLedger)
+		require.NoError(t, err)
+		require.NoError(t, journal.Journal{Store: store, Month: s.month}.Each(t.Context(), w.Write))
+		require.NoError(t, w.Close())
+		hledger(text.String(), "check", "--strict", "ordereddates")
+	})
 }
 
 func sumsOf(c journal.Close, account string) map[payment.Currency]journal.Sum {

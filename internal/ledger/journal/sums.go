@@ -104,7 +104,7 @@ func (c Closing) Close(ctx context.Context, m Month) (Close, error) {
 	sums := ledger{}
 	for _, store := range c.Stores {
 		for _, day := range m.Days() {
-			of, err := store.Sums(ctx, day)
+			of, err := store.Sums(ctx, day, day.AddDate(0, 0, 1))
 			if err != nil {
 				return Close{}, err
 			}
@@ -125,11 +125,11 @@ func (c Closing) Close(ctx context.Context, m Month) (Close, error) {
 	return out, nil
 }
 
-// Day sums a day up by account and currency. It begins at a midnight, in that time's zone.
-func (c Closing) Day(ctx context.Context, day time.Time) ([]Sum, error) {
+// Between sums up by account and currency from a time until another one, which is not included.
+func (c Closing) Between(ctx context.Context, from, to time.Time) ([]Sum, error) {
 	sums := ledger{}
 	for _, store := range c.Stores {
-		of, err := store.Sums(ctx, day)
+		of, err := store.Sums(ctx, from, to)
 		if err != nil {
 			return nil, err
 		}

@@ -49,10 +49,10 @@ func Balance(account string) string { return provider(account) + ":balance" }
 // Reserve is the money that a provider holds back.
 func Reserve(account string) string { return provider(account) + ":reserve" }
 
-// Fees are a provider's fees.
+// Fees returns the account of a provider's fees.
 func Fees(account string) string { return "expenses:fees:" + name(account) }
 
-// Transfers are moved to other accounts at the provider, for sellers for instance.
+// Transfers returns the account of money that was moved to other accounts at the provider, to sellers for instance.
 func Transfers(account string) string { return "liabilities:transfers:" + name(account) }
 
 func provider(account string) string { return "assets:provider:" + name(account) }

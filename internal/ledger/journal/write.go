@@ -117,7 +117,7 @@ func (w *Writer) ledger(t Transaction) error {
 	return nil
 }
 
-// tags are the ids of a transaction by their names.
+// tags returns the ids of a transaction by their names.
 func (t *Transaction) tags() [][2]string {
 	return [][2]string{{"order", string(t.Order)}, {"attempt", t.Attempt}, {"payment", t.Payment}, {"entry", t.Entry}, {"payout", t.Payout}}
 }

@@ -99,7 +99,7 @@ func (r *Rechecker) Turn(ctx context.Context, account string) error {
 	return nil
 }
 
-// starts are the first cursors of an account: one day before each age, so that an old database is not looked up from its
+// starts returns the first cursors of an account: one day before each age, so that an old database is not looked up from its
 // beginning.
 func starts(account string, now time.Time) (all []Cursor) {
 	for _, age := range ages {

@@ -80,7 +80,7 @@ func (w *world) begin(t *testing.T) {
 	}
 }
 
-// charge is the sandbox's charge of a payment; zero without one.
+// charge is the sandbox's charge of a payment; zero if there is none.
 func (w *world) charge(t *testing.T, p *made) charge {
 	t.Helper()
 	var found struct{ Items []charge }

@@ -43,12 +43,14 @@ type env struct {
 	*reconcile.Reconciler
 
 	store *postgres.Store
-	// restored is the hold of all accounts; nil without a hold.
+	// restored is the hold of all accounts; nil if there is no hold.
 	restored *atomic.Pointer[reconcile.Hold]
-	db       *pgxpool.Pool
-	bank     *bank
-	use      *commands.Commands
-	run      *runner.Runner
+	// meanwhile runs once, before the next forgotten payment is made again.
+	meanwhile *atomic.Pointer[func()]
+	db        *pgxpool.Pool
+	bank      *bank
+	use       *commands.Commands
+	run       *runner.Runner
 	// count and found are of the last run.
 	count reconcile.Count
 	found []payment.Discrepancy
@@ -57,7 +59,7 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	b := &bank{stands: map[string]gateway.Outcome{}, fails: map[string]error{}}
-	restored := &atomic.Pointer[reconcile.Hold]{}
+	restored, meanwhile := &atomic.Pointer[reconcile.Hold]{}, &atomic.Pointer[func()]{}
 	hold := restored.Load
 	rules := changeset.Rules{
 		Accounts: current.Of(map[string]gateway.Account{
@@ -75,11 +77,14 @@ func newEnv(t *testing.T) *env {
 		Pause:  func(context.Context, time.Duration) error { return nil },
 		HoldOf: func(context.Context, string) (*reconcile.Hold, error) { return hold(), nil },
 		Recall: func(ctx context.Context, p imports.Past) error {
+			if act := meanwhile.Swap(nil); act != nil {
+				(*act)()
+			}
 			return imports.Make(ctx, imports.Options{Store: store, Rules: rules, Account: p.Account, Now: time.Now}, p)
 		},
 	}
 	return &env{
-		Reconciler: reconcile.New(o), store: store, restored: restored, db: e.DB, bank: b, run: e.Runner, use: e.Commands,
+		Reconciler: reconcile.New(o), store: store, restored: restored, meanwhile: meanwhile, db: e.DB, bank: b, run: e.Runner, use: e.Commands,
 	}
 }
 

@@ -18,7 +18,7 @@ func (j *job) payout(r payment.PayoutReport) payment.Payout {
 	return payment.Payout{ID: payment.PayoutID(j.Cell.NewID()), PayoutReport: r, CreatedAt: j.Now()}
 }
 
-// named are the payouts that entries name, each once.
+// named returns the payouts that entries name, each once.
 func (j *job) named(entries []gateway.Entry) (all []payment.Payout) {
 	seen := map[string]bool{"": true}
 	for _, e := range entries {
@@ -30,11 +30,11 @@ func (j *job) named(entries []gateway.Entry) (all []payment.Payout) {
 	return all
 }
 
-// payouts keeps the payouts that the provider lists. It runs after the entries, so that a payout that has ended is published with
-// its settlements counted. A run over a file reads none.
+// payouts keeps the payouts that the provider lists, or that the file has. It runs after the entries, so that a payout that has ended is
+// published with its settlements counted.
 func (j *job) payouts(ctx context.Context) error {
 	list, tells := j.Accounts.Get(j.Account).Books.(gateway.Payouts)
-	if !tells || j.File != nil {
+	if !tells && j.File == nil {
 		return nil
 	}
 	var told []payment.Payout
@@ -48,13 +48,22 @@ func (j *job) payouts(ctx context.Context) error {
 		told = nil
 		return nil
 	}
-	err := list.Payouts(ctx, gateway.Span{From: j.Span.From.Add(-payoutAge), To: j.Span.To.Add(margin)}, func(r payment.PayoutReport) error {
+	take := func(r payment.PayoutReport) error {
 		r.ProviderID = payment.StorableName(r.ProviderID)
 		if told = append(told, j.payout(r)); len(told) < batchSize {
 			return nil
 		}
 		return save()
-	})
+	}
+	if j.File != nil {
+		for _, r := range j.paid {
+			if err := take(r); err != nil {
+				return err
+			}
+		}
+		return save()
+	}
+	err := list.Payouts(ctx, gateway.Span{From: j.Span.From.Add(-payoutAge), To: j.Span.To.Add(margin)}, take)
 	if err != nil && !passedOn(err) {
 		return fmt.Errorf("read the payouts: %w", err)
 	}

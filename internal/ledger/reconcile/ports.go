@@ -117,7 +117,7 @@ type Count struct {
 	Unanswered int `json:"unanswered"`
 }
 
-// Results are the counts of entries by result, as metrics have them.
+// Results returns the counts of entries by result, as metrics have them.
 func (n Count) Results() map[string]int {
 	return map[string]int{
 		"agreed": n.Agreed, "looked_up": n.LookedUp, "applied": n.Applied, "recalled": n.Recalled, "review": n.Review, "foreign": n.Foreign,

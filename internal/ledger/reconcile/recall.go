@@ -31,15 +31,10 @@ func (j *job) recall(ctx context.Context) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(j.unknown)) {
 		u := j.unknown[name]
-		past, whole := j.past(u)
-		if !j.forgotten(past) {
+		if past, _ := j.past(u); !j.forgotten(past) {
 			continue
 		}
-		if !whole {
-			j.later = fmt.Errorf("%w: the books have no order for %s, or another amount than its order", errLater, name)
-			continue
-		}
-		err := j.Recall(ctx, past)
+		err := j.remake(ctx, u)
 		refused := (*imports.RefusalError)(nil)
 		switch {
 		case err == nil:
@@ -49,6 +44,8 @@ func (j *job) recall(ctx context.Context) error {
 			j.batch = append(j.batch, u.entries...)
 		case errors.Is(err, payment.ErrUnavailable), ctx.Err() != nil:
 			return fmt.Errorf("make the forgotten payment %s again: %w", name, err)
+		case errors.Is(err, errLater):
+			j.later = fmt.Errorf("%w: %s", err, name)
 		default: // a payment that the storage rejects must not keep others from being compared
 			u.why = "the database refuses it"
 			if errors.As(err, &refused) {
@@ -60,6 +57,30 @@ func (j *job) recall(ctx context.Context) error {
 		}
 	}
 	return j.compare(ctx)
+}
+
+// remake makes a forgotten payment again. If its order was missing in the database, the customer may have created it anew since: then it
+// is that order's payment.
+func (j *job) remake(ctx context.Context, u *unknown) error {
+	for {
+		past, whole := j.past(u)
+		if !whole {
+			return fmt.Errorf("%w: the books have no order for it, or another amount than its order", errLater)
+		}
+		err := j.Recall(ctx, past)
+		if _, refused := errors.AsType[*imports.RefusalError](err); !refused || u.order != nil {
+			return err
+		}
+		orders, readErr := j.Store.Orders(ctx, []payment.OrderID{past.Order})
+		if readErr != nil {
+			return fmt.Errorf("read order %s: %w", past.Order, readErr)
+		}
+		order, created := orders[past.Order]
+		if !created {
+			return err
+		}
+		u.order = &order
+	}
 }
 
 var errLater = errors.New("a forgotten payment can't be recorded again yet")

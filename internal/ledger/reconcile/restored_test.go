@@ -72,11 +72,38 @@ func TestForgottenOrderIsNotPaidTwice(t *testing.T) {
 	require.Contains(t, rows(t, r, "SELECT text FROM discrepancies")[0], "the order without a customer")
 }
 
+// TestForgottenOrderIsCreatedMeanwhile has the customer create a lost order anew after the run has looked for it. The payment of the
+// books pays this order, if it has the same amount; otherwise the account stays held.
+func TestForgottenOrderIsCreatedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, more := range map[string]int64{"with the same amount": 0, "with another amount": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newEnv(t)
+			r.restore()
+			id, entries := forgotten()
+			entries[1].Movement.Money.Minor += more
+			r.bank.books = entries
+			create := func() { require.NoError(t, r.order(t, "A-1")) }
+			r.meanwhile.Store(&create)
+			if more > 0 {
+				require.ErrorContains(t, r.tryReconcile(t), "can't be recorded again yet")
+				require.Zero(t, r.attempt(t, id).ID)
+				return
+			}
+			r.reconcile(t)
+			require.Equal(t, fsm.Succeeded, r.attempt(t, id).State)
+			_, err := r.press(t, "A-1")
+			require.ErrorIs(t, err, payment.ErrOrderPaid)
+		})
+	}
+}
+
 func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		change func(entries []gateway.Entry)
-		// under is the state of the order's attempt; empty without an attempt.
+		// under is the state of the order's attempt; empty if there is no attempt.
 		under fsm.Event
 		// held is set if that state may change: the run does not release the account.
 		held bool

@@ -39,11 +39,10 @@ type Options struct {
 	Payments Payments
 	changeset.Rules
 
-	// HoldOf returns the hold of an account, nil for an account that is not held. A nil HoldOf means that no account is
-	// ever held.
+	// HoldOf returns the hold of an account; nil if the account is not held. If HoldOf is nil, no account is ever held.
 	HoldOf func(ctx context.Context, account string) (*Hold, error)
-	// Recall makes a lost payment again. It returns an imports.RefusalError if that is not possible. A nil Recall makes
-	// no payment.
+	// Recall makes a lost payment again. It returns an imports.RefusalError if that is not possible. If Recall is nil,
+	// no payment is made.
 	Recall func(ctx context.Context, p imports.Past) error
 
 	Now func() time.Time
@@ -181,6 +180,8 @@ type job struct {
 	// unread is set where entries could not be read; all others were. later is set where a forgotten payment could not be made
 	// again yet.
 	unread, later error
+	// paid are the payouts of a file.
+	paid []payment.PayoutReport
 	// answered counts the lookups of payments without an entry.
 	answered int
 	// hold is set if the account is held.
@@ -213,6 +214,10 @@ func passedOn(err error) bool {
 
 // take gathers an entry. An entry of a file may be outside of the span.
 func (j *job) take(ctx context.Context, e gateway.Entry) error {
+	if e.Paid != nil {
+		j.paid = append(j.paid, *e.Paid)
+		return nil
+	}
 	e = keepable(e)
 	wide := gateway.Span{From: j.Span.From.Add(-margin), To: j.Span.To.Add(margin)}
 	at := e.Movement.At

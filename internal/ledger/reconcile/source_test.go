@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// statement reads lines of: entry payment amount days-ago.
+// statement reads lines of: entry payment amount days-ago. A payout has "payout" as its payment.
 func (b *bank) statement(file io.Reader, take func(gateway.Entry) error) error {
 	for {
 		var id, of string
@@ -23,6 +23,13 @@ func (b *bank) statement(file io.Reader, take func(gateway.Entry) error) error {
 			return nil
 		} else if err != nil {
 			return err
+		}
+		if of == "payout" {
+			m := euros(minor)
+			if err := take(gateway.Entry{Paid: &payment.PayoutReport{ProviderID: id, Money: &m}}); err != nil {
+				return err
+			}
+			continue
 		}
 		e := reconcileEntry(id, of, payment.MovementCapture, "", euros(minor))
 		e.Movement.At = e.Movement.At.AddDate(0, 0, -int(days))
@@ -39,7 +46,8 @@ func fromFile(t *testing.T) {
 	of := func(text string) func(*reconcile.Request) {
 		return func(q *reconcile.Request) { q.File = strings.NewReader(text) }
 	}
-	r.reconcile(t, of("c1 "+a.ProviderPaymentID+" 1999 0\nc2 pay_old 5 9\nc3 pay_foreign 5 0\n"))
+	r.reconcile(t, of("c1 "+a.ProviderPaymentID+" 1999 0\nc2 pay_old 5 9\nc3 pay_foreign 5 0\npo1 payout 1999 0\n"))
+	require.Equal(t, []string{"po1 1999 EUR"}, rows(t, r, "SELECT concat_ws(' ', provider_payout_id, amount, currency) FROM payouts"))
 	require.Equal(t, reconcile.Count{Entries: 3, Agreed: 1, Outside: 1, Foreign: 1}, r.count)
 	require.Equal(t, []string{"c1 A-1 capture 1999 - -  "}, r.settlements(t))
 	require.Equal(t, []string{"file"}, rows(t, r, "SELECT source FROM reconciliations"))

@@ -21,7 +21,7 @@ type Archive interface {
 // Evidence is an attempt, with its movements, its operations and all other rows about it, in one snapshot.
 type Evidence struct {
 	Attempt payment.Attempt
-	// Order is the amount of the order, Live the number of its attempts that are pending or paid.
+	// Order is the amount of the order. Live is the number of its attempts that are pending or paid.
 	Order payment.Money
 	// Amended is set if the order had other terms before.
 	Amended bool
@@ -63,7 +63,7 @@ type Difference struct {
 
 // Verified is the result of one portion.
 type Verified struct {
-	// Attempts is the number of verified attempts, Last the id of the last of them.
+	// Attempts is the number of verified attempts. Last is the id of the last of them.
 	Attempts    int
 	Last        payment.AttemptID
 	Differences []Difference

@@ -76,7 +76,7 @@ func (a *Authenticator) issuerOf(t *jwt.Token) (issuer, error) {
 	return issuer{}, jwt.ErrTokenInvalidIssuer
 }
 
-// publicMethods are the algorithms of the JWKS address.
+// publicMethods returns the algorithms of the JWKS address.
 func publicMethods() []string { return []string{"RS256", "ES256", "EdDSA"} }
 
 var errCritical = errors.New("the token requires an extension (crit)")

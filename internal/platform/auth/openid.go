@@ -28,7 +28,7 @@ type OpenIDOptions struct {
 	// RedirectURL is the address to which the provider redirects people.
 	RedirectURL string
 	Scopes      []string
-	// RolesClaim is the claim with the roles, SubjectClaim the claim with the person's name; empty: roles and sub. A name with
+	// RolesClaim is the claim with the roles; by default roles. SubjectClaim is the claim with the person's name; by default sub. A name with
 	// dots is a path if no claim has that name.
 	RolesClaim, SubjectClaim string
 	// Client calls the provider; nil: a client with a timeout of ten seconds.

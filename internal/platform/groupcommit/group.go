@@ -64,11 +64,11 @@ type Options[T any] struct {
 	Requeues     int
 	RequeueAfter time.Duration
 
-	// Rejected reports whether an error is about the content of a batch, so that its items must be retried singly. A nil
-	// Rejected means that no error is.
+	// Rejected reports whether an error is about the content of a batch, so that its items must be retried singly. If
+	// Rejected is nil, no error is.
 	Rejected func(err error) bool
 	// Quarantine is called with an item that was rejected by itself, or that is ErrLocked. It returns the error for the
-	// item's caller. A nil Quarantine returns the cause.
+	// item's caller. If Quarantine is nil, the caller gets the cause.
 	Quarantine func(ctx context.Context, item T, cause error) error
 }
 

@@ -15,11 +15,11 @@ import (
 // Unanswered is in the error of each line about a database that does not answer.
 const Unanswered = "does not answer"
 
-// saidAgain is how long a line about a database that does not answer is not said again.
+// saidAgain is the shortest pause between two equal lines about a database that does not respond.
 const saidAgain = time.Minute
 
-// quiet passes on what is written, but for lines about a database that does not answer: of each message one in a minute. All loops
-// and requests would say so otherwise, for as long as that lasts. API keys are hidden, from wherever they came into a line.
+// quiet passes lines on. Of equal lines about a database that does not respond it passes one a minute, because otherwise all loops
+// and requests would log them for the whole outage. It hides API keys in all lines.
 type quiet struct {
 	to  io.Writer
 	now func() time.Time

@@ -74,7 +74,7 @@ type Metrics struct {
 	*storage
 }
 
-// seconds are the buckets of all durations, from a replay to the longest poll.
+// seconds returns the buckets of all durations, from a replay to the longest poll.
 func seconds() []float64 {
 	return []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/paylatch/paylatch/internal/platform/stream"
 )
 
-// waiters are the counts of the hub of long polls and streams.
+// waiters returns the counts of the hub of long polls and streams.
 func waiters(stats func() stream.Stats) []prometheus.Collector {
 	gauge := func(name, help string, of func(stream.Stats) int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(of(stats())) })

@@ -22,7 +22,7 @@ type waiting struct {
 func newWaiting(found *cached[map[string]Waiting]) waiting {
 	return waiting{
 		cache: found,
-		open:  prometheus.NewDesc("paylatch_discrepancies_open", "Discrepancies that nobody has resolved.", []string{"kind"}, nil),
+		open:  prometheus.NewDesc("paylatch_discrepancies_open", "Discrepancies that are not resolved.", []string{"kind"}, nil),
 		oldest: prometheus.NewDesc("paylatch_discrepancies_oldest_seconds",
 			"How long the oldest open discrepancy of a kind has been waiting for a person.", []string{"kind"}, nil),
 	}

@@ -42,7 +42,7 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 # HELP paylatch_discrepancies_oldest_seconds How long the oldest open discrepancy of a kind has been waiting for a person.
 # TYPE paylatch_discrepancies_oldest_seconds gauge
 paylatch_discrepancies_oldest_seconds{kind="disputed"} `+step.want+`
-# HELP paylatch_discrepancies_open Discrepancies that nobody has resolved.
+# HELP paylatch_discrepancies_open Discrepancies that are not resolved.
 # TYPE paylatch_discrepancies_open gauge
 paylatch_discrepancies_open{kind="disputed"} 2
 # HELP paylatch_notes_lost_total Requests and provider calls that are missing from payments' timelines.

@@ -80,7 +80,7 @@ func (g *Guard) settle(ctx context.Context, s Store, r Reading) (settled bool, e
 	return g.harmed(*c, r, "no answer from "+strings.Join(names, ", ")), nil
 }
 
-// confirm drops the commits before the last sign of life if that was on the server that a later statement was on, too.
+// confirm drops the commits before the last heartbeat, if a later statement ran on the same server.
 func (g *Guard) confirm(same bool) {
 	if same {
 		g.memory.confirm()

@@ -77,7 +77,7 @@ func TestAServerThatLostACommit(t *testing.T) {
 	}
 }
 
-// A process that does nothing else shows a loss by its sign of life.
+// A process that does nothing else shows a loss by its heartbeat.
 func TestAServerThatLostASecond(t *testing.T) {
 	t.Parallel()
 	p, d := newProcess(t, "p"), fresh()
@@ -102,8 +102,8 @@ func TestACommitOnTheNewServerShowsNothing(t *testing.T) {
 	require.Equal(t, 1, d.holds)
 }
 
-// The sign of life that was meant for the old server may arrive at the new one.
-func TestASignOfLifeOnTheNewServerShowsNothing(t *testing.T) {
+// The heartbeat that was meant for the old server may arrive at the new one.
+func TestAHeartbeatOnTheNewServerShowsNothing(t *testing.T) {
 	t.Parallel()
 	p, d := newProcess(t, "p"), fresh()
 	ticks(t, d, 2, p)

@@ -21,7 +21,7 @@ const (
 	Patience = time.Minute
 	// Recent is how long ago other processes may have been alive at the start of a process without files.
 	Recent = 10 * time.Minute
-	// Life is how long a process is remembered that gives no sign of life.
+	// Life is how long a process without a heartbeat is remembered.
 	Life = 30 * 24 * time.Hour
 )
 
@@ -49,13 +49,13 @@ type Store interface {
 	ReadMark(ctx context.Context) (Reading, error)
 	// RaiseMark raises the mark above a count and returns it; its server is left empty.
 	RaiseMark(ctx context.Context, above int64) (Mark, error)
-	// Lost describes the commits and the sign of life that a server lacks. It fails if another server responds.
+	// Lost describes the commits and the heartbeat that a server lacks. It fails if another server responds.
 	Lost(ctx context.Context, server string, of Process, beatAt time.Time, commits []Commit) ([]string, error)
 	// Beat writes that a process lives on a server.
 	Beat(ctx context.Context, p Process, server string) (time.Time, error)
 	// Leave writes that a process has ended.
 	Leave(ctx context.Context, p Process) error
-	// Forget forgets processes, and those that gave no sign of life for long.
+	// Forget forgets processes, and those without a heartbeat for long.
 	Forget(ctx context.Context, list []Process) error
 	// BeginEpoch begins an epoch of the feed of events, unless one has begun since a process saw the mark last, before the loss. Events
 	// of after since may be lost.

@@ -40,9 +40,9 @@ type head struct {
 	Process uuid.UUID `json:"process"`
 	// Mark is the mark that the process has seen last, of the server that has its commits.
 	Mark Mark `json:"mark"`
-	// BeatAt is the last acknowledged sign of life.
+	// BeatAt is the time of the last acknowledged heartbeat.
 	BeatAt time.Time `json:"beat_at"`
-	// Passed is the number of the last entry that a sign of life on the same server has followed.
+	// Passed is the number of the last entry before a heartbeat on the same server.
 	Passed int64 `json:"passed"`
 	// Boot is the run of the machine. After another one the file may lack entries that were not on the disk.
 	Boot string `json:"boot"`
@@ -58,7 +58,7 @@ type entry struct {
 	Commit Commit `json:"commit"`
 }
 
-// memory has the commits that a process has acknowledged since its last sign of life but one. It keeps them in a file, and
+// memory has the commits that a process has acknowledged since its last heartbeat but one. It keeps them in a file, and
 // the lock of the file while the process lives. Each commit is in the file before its caller goes on: a kill loses none of them, only a
 // crash of the machine may. It is safe for concurrent use.
 type memory struct {
@@ -69,7 +69,7 @@ type memory struct {
 	places []entry
 	free   []int
 	number int64
-	// begun is the number of the last entry before the last sign of life, which is not confirmed yet; -1 for none.
+	// begun is the number of the last entry before the last heartbeat, which is not confirmed yet; -1 for none.
 	begun int64
 	// failing is the first failure of the file; full is set once an entry had no place.
 	failing error
@@ -175,7 +175,7 @@ func (m *memory) now() int64 {
 	return m.number
 }
 
-// beat notes an acknowledged sign of life, which follows the entries up to a number.
+// beat notes an acknowledged heartbeat, which was sent after the entries up to a number.
 func (m *memory) beat(begun int64, at time.Time, mark Mark) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -191,7 +191,7 @@ func (m *memory) failure() error {
 	return m.failing
 }
 
-// confirm notes that the server has not changed since the last sign of life. If the latter is found, all entries before it are there.
+// confirm notes that the server has not changed since the last heartbeat. If the database has this heartbeat, it has all entries before.
 func (m *memory) confirm() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

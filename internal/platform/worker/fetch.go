@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// fetchParallel bounds how many events of one account are fetched at a time, fetchWaiting how many of them wait. An
-	// event beyond that counts as not tried.
+	// fetchParallel is how many events of one account are fetched at a time; fetchWaiting is how many more may wait. An
+	// event beyond these counts as not tried.
 	fetchParallel = 4
 	fetchWaiting  = 256
 )

@@ -60,7 +60,7 @@ func Release(s Holds, r Recoverer, log zerolog.Logger) Loop {
 func release(ctx context.Context, s Holds, r Recoverer, h watermark.Hold, log zerolog.Logger) error {
 	hold := reconcile.Hold{Account: h.Account, Since: h.Since, Until: h.HeldAt, ByHand: h.Reason == watermark.OtherDatabase}
 	run, covered, err := r.RunHeld(ctx, hold, func(d payment.Discrepancy) {
-		log.Warn().Str("kind", string(d.Kind)).Str("order_id", string(d.OrderID)).Str("about", d.AboutID).Msg("the restored database had lost this")
+		log.Warn().Str("kind", string(d.Kind)).Str("order_id", string(d.OrderID)).Str("about", d.AboutID).Msg("the restored database had lost a payment or refund")
 	})
 	if err != nil {
 		log.Warn().Err(err).Msg("pays and refunds still wait; compare unreadable books by hand, and record that with paylatch reconcile --compared")

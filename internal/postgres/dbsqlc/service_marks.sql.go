@@ -23,7 +23,7 @@ type BeatKeptParams struct {
 	Life    float64
 }
 
-// Reports whether a process's sign of life is stored, or is so old that it may have been deleted. Locks nothing.
+// Reports whether a process's heartbeat is stored, or is so old that it may have been deleted. Locks nothing.
 func (q *Queries) BeatKept(ctx context.Context, db DBTX, arg *BeatKeptParams) (bool, error) {
 	row := db.QueryRow(ctx, beatKept, arg.BeatAt, arg.Process, arg.Life)
 	var kept bool
@@ -234,7 +234,7 @@ type ProcessBeatParams struct {
 	Server  string
 }
 
-// Records a sign of life of a process, and its server. The times rise even if the server's clock does not. Locks the row.
+// Records a heartbeat of a process, and its server. The times rise even if the server's clock does not. Locks the row.
 func (q *Queries) ProcessBeat(ctx context.Context, db DBTX, arg *ProcessBeatParams) (time.Time, error) {
 	row := db.QueryRow(ctx, processBeat, arg.Process, arg.Name, arg.Server)
 	var beat_at time.Time

@@ -43,7 +43,7 @@ type Pool struct {
 	aside *aside
 	// direct is for connections past a pooler.
 	direct *pgx.ConnConfig
-	// standby may be behind; nil without one.
+	// standby is the pool of the standby, which may be behind; nil if none is configured.
 	standby *Pool
 	// begin is the second statement of a transaction.
 	begin string

@@ -15,7 +15,7 @@ type Vitals struct {
 	Version int
 	// Now is the server's clock.
 	Now time.Time
-	// Free are the connections that are left for roles that are no superusers, Most how many this pool opens.
+	// Free is how many connections are left for roles that are no superusers. Most is how many this pool opens.
 	Free, Most int
 	// Autovacuum is whether the server vacuums by itself. Unvacuumed are the tables whose settings exclude them.
 	Autovacuum bool

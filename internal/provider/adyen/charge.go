@@ -38,8 +38,8 @@ type paymentRequest struct {
 }
 
 var (
-	errOtherCapture = errors.New("the account captures in another way than this charge asks for: see capture of the account")
-	errShopper      = errors.New("the customer's reference is too short for a stored payment method: at Adyen a shopper's has three characters at least")
+	errOtherCapture = errors.New("this charge requests another capture than the account's setting `capture` has")
+	errShopper      = errors.New("the customer's reference is too short for a stored payment method: Adyen requires at least three characters")
 	errCardNumber   = errors.New("a payment method with a card's number or code in the clear is not passed on")
 )
 

@@ -93,7 +93,7 @@ func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, b
 	case a.Status >= http.StatusBadRequest:
 		return readRefusal(a)
 	case a.Status != want:
-		return nil, fmt.Errorf("not an answer of Adyen's: %d", a.Status)
+		return nil, fmt.Errorf("unexpected response of Adyen with status %d", a.Status)
 	}
 	return nil, a.Read(out)
 }
@@ -103,7 +103,7 @@ func (c *Client) post(ctx context.Context, path, key string, l gateway.Permit, b
 func readRefusal(a kit.Answer) (*refusal, error) {
 	var said refusal
 	if err := a.Read(&said); err != nil || said.Code == "" {
-		return nil, fmt.Errorf("another server than Adyen answered with %d", a.Status)
+		return nil, fmt.Errorf("the response with status %d is not in Adyen's format", a.Status)
 	}
 	said.Status = a.Status
 	if !definitive(said, a.Header) {
@@ -138,6 +138,8 @@ func (r refusal) turnedAway() bool {
 	return r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden
 }
 
-func (r refusal) err() error { return fmt.Errorf("adyen says %d %s %s", r.Status, r.Type, r.Code) }
+func (r refusal) err() error {
+	return fmt.Errorf("adyen responded with %d %s %s", r.Status, r.Type, r.Code)
+}
 
 var errNameless = errors.New("the answer names no payment")

@@ -17,8 +17,8 @@ func providerData() []string {
 }
 
 // further describes the members of POST /payments/{id}/captures and …/refunds that provider_data may contain. Without
-// splits Adyen splits a refund "the same way as the original payment request"
-// (https://docs.adyen.com/platforms/in-person-payments/split-transactions/split-refunds).
+// splits Adyen deducts a total refund by the ratio of the payment's split. It does not document the accounts of a partial
+// refund, and it recommends splits in every refund (https://docs.adyen.com/platforms/online-payments/split-transactions/split-refunds).
 func further() gateway.Further {
 	return gateway.Further{
 		Capture: gateway.Members{
@@ -26,6 +26,10 @@ func further() gateway.Further {
 			"subMerchants": kit.AnyList,
 		},
 		Refund: gateway.Members{"enhancedSchemeData": kit.AnyObject, "lineItems": kit.AnyList, "splits": kit.AnyList, "store": kit.TextTo(255)},
+		Split: gateway.Split{
+			Pay: []string{"splits"}, Refund: []string{"splits"},
+			Advice: "send `splits` with the balance accounts of the payment that give their parts back; the part on your liable account is the platform's",
+		},
 	}
 }
 

@@ -1,9 +1,11 @@
 package adyen
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -52,8 +54,7 @@ type booked struct {
 
 // types maps the types of lines about a payment
 // (https://docs.adyen.com/developers/reporting/settlement-detail-report/settlement-detail-report-structure).
-// SettledReversed, a failed capture, is quoted from memory. Lines of other types (fees, payouts and corrections) are
-// omitted.
+// SettledReversed, a failed capture, is quoted from memory.
 var types = map[string]booked{ //nolint:gochecknoglobals // a table
 	"Settled":            {payment.MovementCapture, "CAPTURE", true},
 	"SettledReversed":    {payment.MovementCaptureReversal, "CAPTURE_FAILED", false},
@@ -62,6 +63,16 @@ var types = map[string]booked{ //nolint:gochecknoglobals // a table
 	"Chargeback":         {payment.MovementChargeback, "CHARGEBACK", false},
 	"SecondChargeback":   {payment.MovementChargeback, "SECOND_CHARGEBACK", false},
 	"ChargebackReversed": {payment.MovementChargebackReversal, "CHARGEBACK_REVERSED", true},
+}
+
+// payout is the type of the line of a batch's transfer to the bank.
+const payout = "MerchantPayout"
+
+// own maps the types of lines about the account (from memory). A line of any other type is an adjustment.
+var own = map[string]payment.EntryKind{ //nolint:gochecknoglobals // a table
+	"Fee": payment.EntryFee, "InvoiceDeduction": payment.EntryFee, "MiscCosts": payment.EntryFee, "PaymentCost": payment.EntryFee,
+	"DepositCorrection": payment.EntryReserve, "ReserveAdjustment": payment.EntryReserve,
+	"Balancetransfer": payment.EntryTransfer, "BalanceTransfer": payment.EntryTransfer,
 }
 
 var (
@@ -73,14 +84,18 @@ var (
 // Statement implements gateway.Statement. It reads the settlement details report
 // (https://docs.adyen.com/reporting/settlement-reconciliation/transaction-level/settlement-details-report), which lists
 // the payments in a payout batch with their fees. As in webhooks, a movement is named by its Modification Reference. A
-// capture is the total of its payment, or one of several.
+// capture is the total of its payment, or one of several. Lines of other types are entries of the account. A payout has the batch's
+// number and its amount; the report states neither its status nor its arrival.
 //
 // If all lines can be read, the net amounts of a batch and its payout (MerchantPayout) must add up to 0.
 func Statement(file io.Reader, take func(gateway.Entry) error) error {
-	sums := batches{}
+	sums, seen := batches{}, map[string]int{}
 	if err := kit.ReadTable(file, columnsNeeded(), func(r kit.TableRow) (*gateway.Entry, error) {
 		if err := sums.add(r); err != nil {
 			return nil, err
+		}
+		if _, known := types[r.Text(columnType)]; !known {
+			return ofAccount(r, seen)
 		}
 		return line(r)
 	}, take); err != nil {
@@ -89,12 +104,35 @@ func Statement(file io.Reader, take func(gateway.Entry) error) error {
 	return sums.check()
 }
 
-// line reads a line of the report. It returns nil for a line that concerns no payment.
-func line(r kit.TableRow) (*gateway.Entry, error) {
-	of, known := types[r.Text(columnType)]
-	if !known {
+// ofAccount reads a line of the report about the account. It returns nil for a line that does not change the balance. Lines of the same
+// type and reference are numbered in seen, because Adyen gives them no ids.
+func ofAccount(r kit.TableRow, seen map[string]int) (*gateway.Entry, error) {
+	kind, number := r.Text(columnType), r.Text(columnBatch)
+	net, err := balance(r, columnNetCredit, columnNetDebit, r.Text(columnNet))
+	switch {
+	case errors.Is(err, errNoAmount):
 		return nil, nil //nolint:nilnil // an omitted line
+	case err != nil:
+		return nil, err
+	case kind == payout && number == "":
+		return nil, nil //nolint:nilnil // no entry names the payout
+	case kind == payout:
+		net.Minor = -net.Minor
+		return &gateway.Entry{Paid: &payment.PayoutReport{ProviderID: number, Money: net}}, nil
 	}
+	id := number + "/" + kind + "/" + r.Text(columnModification)
+	seen[id]++
+	if n := seen[id]; n > 1 {
+		id += "/" + strconv.Itoa(n)
+	}
+	return &gateway.Entry{
+		ID: id, Own: cmp.Or(own[kind], payment.EntryAdjustment), Payout: number, Net: net, Movement: payment.MovementReport{At: created(r)},
+	}, nil
+}
+
+// line reads a line of the report about a payment.
+func line(r kit.TableRow) (*gateway.Entry, error) {
+	of := types[r.Text(columnType)]
 	psp, modification := r.Text(columnPSP), r.Text(columnModification)
 	if psp == "" || modification == "" {
 		return nil, errNoName
@@ -209,7 +247,7 @@ func (b batches) add(r kit.TableRow) error {
 		s = &sum{}
 		b[of] = s
 	}
-	s.paid = s.paid || r.Text(columnType) == "MerchantPayout"
+	s.paid = s.paid || r.Text(columnType) == payout
 	net, err := balance(r, columnNetCredit, columnNetDebit, of.currency)
 	switch {
 	case errors.Is(err, errNoAmount):

@@ -84,7 +84,33 @@ func TestStatement(t *testing.T) {
 		line.told.At = at
 		want = append(want, gateway.Entry{ID: line.id, Payment: line.payment, Payee: "TestMerchant", References: []string{"att_1"}, Payout: "4", Movement: line.told, Fee: line.fee, Net: line.net})
 	}
-	require.Equal(t, want, got)
+	for id, of := range map[string]payment.EntryKind{"4/Fee/Transaction Fees March 2026": payment.EntryFee, "4/OfTheFuture/x": payment.EntryAdjustment} {
+		net := pence(-28)
+		if of == payment.EntryAdjustment {
+			net = pence(2000)
+		}
+		want = append(want, gateway.Entry{ID: id, Own: of, Payout: "4", Net: net, Movement: payment.MovementReport{At: at}})
+	}
+	want = append(want, gateway.Entry{Paid: &payment.PayoutReport{ProviderID: "4", Money: pence(1400)}})
+	require.ElementsMatch(t, want, got)
+	left := got[len(got)-1].Paid.Money.Minor
+	for _, e := range got[:len(got)-1] {
+		left -= e.Net.Minor
+	}
+	require.Zero(t, left, "the entries explain the payout")
+}
+
+// Lines of the account without ids are told apart by their order, and lines without an amount are omitted.
+func TestStatementOfTheAccount(t *testing.T) {
+	t.Parallel()
+	deposit := reportLine("DepositCorrection", "", "", ",,,,GBP,1.00,,,,,")
+	got, err := statement(t, reportOf(deposit, reportLine("Fee", "", "x", ",,,,GBP,,,,,,"), deposit, reportLine("Balancetransfer", "", "", ",,,,GBP,,2.00,,,,")))
+	require.NoError(t, err)
+	var ids []string
+	for _, e := range got {
+		ids = append(ids, e.ID+" "+string(e.Own))
+	}
+	require.Equal(t, []string{"4/DepositCorrection/ reserve", "4/DepositCorrection//2 reserve", "4/Balancetransfer/ transfer"}, ids)
 }
 
 // This file has its columns in another order, and lacks the optional columns.
@@ -153,7 +179,7 @@ func TestStatementLinesThatCantBeRead(t *testing.T) {
 	} {
 		payout := reportLine("MerchantPayout", "", "x", ",,,,GBP,99.00,,,,,")
 		got, err := statement(t, reportOf(good, bad, good, payout))
-		require.Len(t, got, 2, name)
+		require.Len(t, got, 3, name)
 		var unread *gateway.UnreadError
 		require.ErrorAs(t, err, &unread, name)
 		require.Equal(t, 1, unread.Count, name)
@@ -167,7 +193,7 @@ func TestStatementTotals(t *testing.T) {
 	got, err := statement(t, strings.Replace(whole(), "GBP,14.00,", "GBP,14.01,", 1))
 	require.ErrorIs(t, err, gateway.ErrTotals)
 	require.ErrorContains(t, err, "batch 4 of TestMerchant differs by -1 GBP")
-	require.Len(t, got, 8, "the lines are passed all the same")
+	require.Len(t, got, 11, "the lines are passed all the same")
 	_, err = statement(t, reportOf(reportLine("Settled", "P1", "M1", "GBP,,5.00,1,GBP,,4.88,,,,")))
 	require.NoError(t, err, "a batch without its payout has no total")
 }

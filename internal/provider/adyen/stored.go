@@ -59,7 +59,7 @@ func (c *Client) CheckOwner(ctx context.Context, token, customer string) error {
 	case a.Status == http.StatusUnprocessableEntity: // no such shopper
 		return payment.ErrMethodNotYours
 	case a.Status != http.StatusOK:
-		return fmt.Errorf("adyen answers %d", a.Status)
+		return fmt.Errorf("adyen responded with %d", a.Status)
 	case err != nil:
 		return err
 	}

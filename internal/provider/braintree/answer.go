@@ -55,7 +55,7 @@ func read(a kit.Answer, out any) (*refusal, error) {
 			return &refusal{status: a.Status}, nil
 		}
 	}
-	return nil, fmt.Errorf("braintree answers %d", a.Status)
+	return nil, fmt.Errorf("braintree responded with %d", a.Status)
 }
 
 // genuine reports whether a response without a body comes from Braintree. It checks for headers of recorded responses
@@ -77,7 +77,7 @@ func readErrors(a kit.Answer) (*refusal, error) {
 	}
 	r := &refusal{status: a.Status, codes: said.Errors.codes(), transaction: said.Transaction}
 	if r.transaction == nil && len(r.codes) == 0 {
-		return nil, fmt.Errorf("braintree answers %d without an error", a.Status)
+		return nil, fmt.Errorf("braintree responded with %d without an error", a.Status)
 	}
 	return r, nil
 }
@@ -120,4 +120,6 @@ func (r *refusal) code() string {
 }
 
 // Error implements error. It omits the texts, because they may repeat request data.
-func (r *refusal) Error() string { return fmt.Sprintf("braintree answers %d %s", r.status, r.code()) }
+func (r *refusal) Error() string {
+	return fmt.Sprintf("braintree responded with %d %s", r.status, r.code())
+}

@@ -52,7 +52,7 @@ func (c *Client) standing(ctx context.Context, t transaction) (gateway.Outcome, 
 	return o, t.withDisputes(&o)
 }
 
-var errListed = errors.New("braintree lists a transaction and does not have it")
+var errListed = errors.New("braintree lists a transaction and then does not find it")
 
 // maxFound limits the transactions that Find looks up for one attempt.
 const maxFound = 10

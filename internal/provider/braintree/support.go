@@ -1,6 +1,6 @@
 package braintree
 
-// disputeReasons are the values of a dispute's reason (https://developer.paypal.com/braintree/docs/reference/response/dispute),
+// disputeReasons returns the values of a dispute's reason (https://developer.paypal.com/braintree/docs/reference/response/dispute),
 // from memory.
 func disputeReasons() map[string]string {
 	return map[string]string{

@@ -92,12 +92,12 @@ func readRefusal(a kit.Answer) (*refusal, error) {
 	switch a.Status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity:
 	default:
-		return nil, fmt.Errorf("checkout.com answers %d", a.Status)
+		return nil, fmt.Errorf("checkout.com responded with %d", a.Status)
 	}
 	said := refusal{Status: a.Status}
 	empty := len(a.Body) == 0 && a.Header.Get("Cko-Request-Id") != ""
 	if err := a.Read(&said); !empty && (err != nil || said.Type == "") {
-		return nil, fmt.Errorf("another server than Checkout.com answered with %d", a.Status)
+		return nil, fmt.Errorf("the response with status %d is not in Checkout.com's format", a.Status)
 	}
 	return &said, nil
 }
@@ -111,7 +111,9 @@ func (r *refusal) code() string {
 }
 
 // Error implements error.
-func (r *refusal) Error() string { return fmt.Sprintf("checkout.com says %d %s", r.Status, r.code()) }
+func (r *refusal) Error() string {
+	return fmt.Sprintf("checkout.com responded with %d %s", r.Status, r.code())
+}
 
 // Missing implements kit.Refusal.
 func (r *refusal) Missing() bool { return r.Status == http.StatusNotFound }

@@ -17,11 +17,16 @@ func providerData() []string {
 	}
 }
 
-// further describes the members of POST /payments/{id}/captures and …/refunds that provider_data may contain.
+// further describes the members of POST /payments/{id}/captures and …/refunds that provider_data may contain. Checkout.com
+// does not document the entities that bear a refund without allocations (https://www.checkout.com/docs/platforms/split-payments).
 func further() gateway.Further {
 	return gateway.Further{
 		Capture: gateway.Members{"amount_allocations": kit.AnyList, "marketplace": kit.AnyObject},
 		Refund:  gateway.Members{"amount_allocations": kit.AnyList},
+		Split: gateway.Split{
+			Pay: []string{"amount_allocations", "marketplace"}, Refund: []string{"amount_allocations"},
+			Advice: "send `amount_allocations` with the entities of the payment that give their parts back; the part of your own entity is the platform's",
+		},
 	}
 }
 

@@ -73,7 +73,7 @@ func unlisted(a kit.Answer) error {
 	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden, a.Status == http.StatusNotFound:
 		return nil
 	}
-	return fmt.Errorf("list disputes: checkout.com answers %d %s", a.Status, refused.code())
+	return fmt.Errorf("list disputes: checkout.com responded with %d %s", a.Status, refused.code())
 }
 
 // standing is the meaning of a dispute's status.

@@ -50,7 +50,7 @@ func (c *Client) withParts(ctx context.Context, o *gateway.Outcome, of paid) err
 	return err
 }
 
-// released is the rest of the hold of a captured payment that can't be captured any more; nil without one.
+// released is the rest of the hold of a captured payment that can't be captured any more; nil if there is none.
 func (p paid) released() (*payment.Money, error) {
 	b := p.Balances
 	if b == nil || b.Captured == 0 || b.Capturable == nil || *b.Capturable > 0 || b.Captured >= b.Authorized {

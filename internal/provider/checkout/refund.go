@@ -83,7 +83,7 @@ func (c *Client) actions(ctx context.Context, id string) ([]done, error) {
 	}
 	var all []done
 	if a.Status != http.StatusOK || json.Unmarshal(a.Body, &all) != nil || all == nil {
-		return nil, fmt.Errorf("not a list of actions: %d", a.Status)
+		return nil, fmt.Errorf("the response with status %d is not a list of actions", a.Status)
 	}
 	return all, nil
 }

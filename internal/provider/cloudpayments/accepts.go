@@ -25,7 +25,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	n.If(ch.Save && ch.Customer.Reference == "", "customer.reference", "is required to save a card")
 	if scheduled := string(ch.ProviderData["PaymentScheduled"]); scheduled != "" {
 		n.If(scheduled != "0" && scheduled != "1", "provider_data.PaymentScheduled", "must be 0 or 1")
-		n.If(!ch.Unattended, "provider_data.PaymentScheduled", "is only for a payment without the customer (initiator merchant)")
+		n.If(!ch.Unattended, "provider_data.PaymentScheduled", "is only for a payment without the customer (`initiator: merchant`)")
 	}
 	n.Receipt(ch.Details)
 	for i := range ch.Lines {

@@ -95,7 +95,7 @@ func (c *Client) post(ctx context.Context, path string, body any, r kit.Request)
 	case got.Status == http.StatusUnauthorized:
 		return answer{ErrorCode: "401"}, nil
 	case got.Status != http.StatusOK:
-		return answer{}, fmt.Errorf("not an answer of CloudPayments': %d", got.Status)
+		return answer{}, fmt.Errorf("unexpected response of CloudPayments with status %d", got.Status)
 	}
 	var a answer
 	if err := got.Read(&a); err != nil {
@@ -114,4 +114,4 @@ func (c *Client) post(ctx context.Context, path string, body any, r kit.Request)
 func (a answer) missing() bool { return !a.Success && a.Model == nil && a.Message == "Not found" }
 
 // said returns the error. It omits the refusal's text, which is for display.
-func (a answer) said() error { return fmt.Errorf("CloudPayments refuses to tell %s", a.code()) }
+func (a answer) said() error { return fmt.Errorf("CloudPayments refused the request: %s", a.code()) }

@@ -51,7 +51,7 @@ func (c *Client) Refund(ctx context.Context, r gateway.RefundCall) (gateway.Refu
 	return now, nil
 }
 
-var errNoLookup = fmt.Errorf("%w: CloudPayments only tells of the last operation of a payment, and that is not this refund", gateway.ErrInconclusive)
+var errNoLookup = fmt.Errorf("%w: CloudPayments reports only the last operation of a payment, which is not this refund", gateway.ErrInconclusive)
 
 // LookupRefund implements gateway.Provider. A refund is a separate transaction. A refund without a number is found if it
 // was the last operation of its payment (https://developers.cloudpayments.ru/#proverka-statusa-platezha, the newer

@@ -72,7 +72,7 @@ func (c *Client) list(ctx context.Context, method string, form url.Values) (all 
 	if answer(said).get("code") != "" {
 		return nil, answer(said).failure()
 	}
-	return nil, fmt.Errorf("another server than Comgate answered with %d", a.Status)
+	return nil, fmt.Errorf("the response with status %d is not in Comgate's format", a.Status)
 }
 
 // transfer is a transfer to the shop's bank account. It is the payout of its lines.

@@ -91,14 +91,14 @@ func (a answer) missing() bool {
 	return a.get("code") == codeWrong && strings.Contains(strings.ToLower(a.get("message")), "not found")
 }
 
-var errWrong = errors.New("comgate says 1400: see that it allows the address of this service, and that the secret is the shop's")
+var errWrong = errors.New("comgate responded with 1400: check that Comgate allows the address of this service, and that the secret is the shop's")
 
 // failure returns the error for an answer that is not an outcome. It contains neither the message nor the secret.
 func (a answer) failure() error {
 	if a.get("code") == codeWrong {
 		return errWrong
 	}
-	return fmt.Errorf("comgate says %.8s", a.get("code"))
+	return fmt.Errorf("comgate responded with %.8s", a.get("code"))
 }
 
 // command sends a command. The permit is used up when the first byte is sent.
@@ -116,7 +116,7 @@ func (c *Client) post(ctx context.Context, method string, form url.Values, r kit
 	said, err := url.ParseQuery(strings.TrimSpace(string(a.Body)))
 	refusal := a.Status >= http.StatusBadRequest && a.Status < http.StatusInternalServerError && said.Get("code") != codeOK
 	if err != nil || said.Get("code") == "" || a.Status != http.StatusOK && !refusal {
-		return nil, fmt.Errorf("another server than Comgate answered with %d", a.Status)
+		return nil, fmt.Errorf("the response with status %d is not in Comgate's format", a.Status)
 	}
 	return answer(said), nil
 }

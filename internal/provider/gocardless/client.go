@@ -146,7 +146,9 @@ func (r *refusal) conflicting() string {
 }
 
 // Error implements error.
-func (r *refusal) Error() string { return fmt.Sprintf("gocardless says %d %s", r.Code, r.code()) }
+func (r *refusal) Error() string {
+	return fmt.Sprintf("gocardless responded with %d %s", r.Code, r.code())
+}
 
 // Missing implements kit.Refusal.
 func (r *refusal) Missing() bool { return r.Code == http.StatusNotFound }
@@ -158,7 +160,7 @@ func readRefusal(a kit.Answer) (*refusal, error) {
 		Error refusal `json:"error"`
 	}
 	if err := a.Read(&said); err != nil || said.Error.Code != a.Status || said.Error.Type == "" {
-		return nil, fmt.Errorf("another server than GoCardless answered with %d", a.Status)
+		return nil, fmt.Errorf("the response with status %d is not in GoCardless's format", a.Status)
 	}
 	if !slices.Contains(definitive(), a.Status) {
 		return nil, &said.Error

@@ -24,7 +24,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	n.If(!ch.Stored && ch.Customer.Email == "", "customer.email", "is required by GoPay, except for a saved card")
 	n.If(ch.Stored && ch.Capture == payment.CaptureManual, "capture", "must be automatic with a saved card at GoPay")
 	n.If(ch.Save && ch.Stored, "save_payment_method", "is only for a new payment method: this card is already saved")
-	n.If(ch.Save && ch.Token != page && ch.Token != card, "save_payment_method", "is only for cards: use the token redirect or PAYMENT_CARD")
+	n.If(ch.Save && ch.Token != page && ch.Token != card, "save_payment_method", "is only for cards: use the token `redirect` or `PAYMENT_CARD`")
 	n.If(ch.Save && ch.Customer.Reference == "", "customer.reference", "is required to save a card")
 	return n.Err()
 }

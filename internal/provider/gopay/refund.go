@@ -67,7 +67,7 @@ func (c *Client) refunds(ctx context.Context, id, currency string, l *gateway.Pe
 // LookupRefund implements gateway.Provider. It finds a refund only by GoPay's id, in the list of the payment's refunds.
 func (c *Client) LookupRefund(ctx context.Context, r gateway.RefundRef) (gateway.RefundOutcome, error) {
 	if r.ProviderRefundID == "" {
-		return gateway.RefundOutcome{}, fmt.Errorf("%w: refunds bear no mark of ours", gateway.ErrInconclusive)
+		return gateway.RefundOutcome{}, fmt.Errorf("%w: GoPay's refunds do not contain paylatch's id", gateway.ErrInconclusive)
 	}
 	of, err := c.find(ctx, r.ProviderPaymentID)
 	if err != nil {

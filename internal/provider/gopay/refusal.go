@@ -25,7 +25,9 @@ const systemError, paymentMissing, recurrenceFailed = 100, 304, 340
 func (r *refusal) code() string { return cmp.Or(r.name, strconv.Itoa(r.number)) }
 
 // Error implements error.
-func (r *refusal) Error() string { return fmt.Sprintf("gopay says %d %s", r.status, r.code()) }
+func (r *refusal) Error() string {
+	return fmt.Sprintf("gopay responded with %d %s", r.status, r.code())
+}
 
 // Missing implements kit.Refusal. GoPay does not document the status for an unknown payment.
 func (r *refusal) Missing() bool {
@@ -42,7 +44,7 @@ func readRefusal(a kit.Answer) (*refusal, error) {
 		} `json:"errors"`
 	}
 	if err := json.Unmarshal(a.Body, &said); err != nil || len(said.Errors) == 0 || said.Errors[0].Number == 0 && said.Errors[0].Name == "" {
-		return nil, fmt.Errorf("another server than GoPay answered with %d", a.Status)
+		return nil, fmt.Errorf("the response with status %d is not in GoPay's format", a.Status)
 	}
 	r := &refusal{status: a.Status, number: said.Errors[0].Number, name: said.Errors[0].Name}
 	if !r.definitive() {

@@ -20,7 +20,7 @@ type Merchant struct {
 	Fetch func(ctx context.Context, s Settings) (string, error)
 }
 
-// IDs are the ids that an account's keys contain.
+// IDs returns the ids that an account's keys contain.
 func (m Merchant) IDs(params map[string]string) map[string]string {
 	ids := map[string]string{}
 	for _, key := range slices.Concat(m.Keys, m.Else) {
@@ -58,9 +58,9 @@ func FetchMerchant(ctx context.Context, client *http.Client, url string, header 
 	case err != nil:
 		return "", err
 	case a.Status >= http.StatusInternalServerError, a.Status == http.StatusTooManyRequests:
-		return "", fmt.Errorf("the provider answers %d", a.Status)
+		return "", fmt.Errorf("the provider responded with %d", a.Status)
 	case a.Status != http.StatusOK:
-		return "", fmt.Errorf("%w: the provider answers %d", gateway.ErrUnsupported, a.Status)
+		return "", fmt.Errorf("%w: the provider responded with %d", gateway.ErrUnsupported, a.Status)
 	}
 	var said any
 	if err := a.Read(&said); err != nil {

@@ -70,7 +70,7 @@ func (a *API[R]) Do(ctx context.Context, r Request, body, out any) (R, error) {
 	case got.Status >= http.StatusBadRequest:
 		return a.Read(got)
 	case !slices.Contains(a.done(), got.Status):
-		return none, fmt.Errorf("not an answer of %s: %d", a.Name, got.Status)
+		return none, fmt.Errorf("unexpected response of %s with status %d", a.Name, got.Status)
 	case out == nil:
 		return none, nil
 	}

@@ -26,10 +26,10 @@ const (
 )
 
 var (
-	errNoTable = errors.New("not the table that is read here")
+	errNoTable = errors.New("the file does not have the columns of this table")
 	errLong    = errors.New("the line is too long")
 	errQuote   = errors.New("a quotation mark without its pair")
-	errCells   = errors.New("the line has another number of fields than the first one")
+	errCells   = errors.New("the line and the first line differ in their number of fields")
 )
 
 // TableRow is one line of a table.

@@ -34,7 +34,7 @@ const (
 	tokenMargin = time.Minute
 )
 
-var errNoToken = errors.New("the provider gives no access token")
+var errNoToken = errors.New("the provider issued no access token")
 
 // NewTokens returns the tokens of a client's id and secret at an address. An empty scope is omitted. The clock now
 // decides when tokens expire.
@@ -104,7 +104,7 @@ func (t *Tokens) fetch(ctx context.Context) (string, error) {
 		Error       string `json:"error"`
 	}
 	if err := json.Unmarshal(a.Body, &said); err != nil || a.Status != http.StatusOK || said.AccessToken == "" || said.ExpiresIn <= 0 {
-		return "", fmt.Errorf("%w: it answers %d %s", errNoToken, a.Status, said.Error)
+		return "", fmt.Errorf("%w: it responded with %d %s", errNoToken, a.Status, said.Error)
 	}
 	life := time.Duration(said.ExpiresIn) * time.Second
 	t.mu.Lock()

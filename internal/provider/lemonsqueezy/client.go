@@ -95,7 +95,7 @@ type refusal struct {
 
 // Error implements error.
 func (r *refusal) Error() string {
-	return fmt.Sprintf("lemon squeezy answers %d %s", r.status, r.code())
+	return fmt.Sprintf("lemon squeezy responded with %d %s", r.status, r.code())
 }
 
 // Missing implements kit.Refusal.
@@ -112,7 +112,7 @@ func readRefusal(a kit.Answer) (*refusal, error) {
 	}
 	err := a.Read(&got)
 	if err != nil || len(got.Errors) == 0 || got.Errors[0] == nil || got.Errors[0].code() == "" {
-		return nil, fmt.Errorf("not an error of Lemon Squeezy: %d", a.Status)
+		return nil, fmt.Errorf("the response with status %d is not in Lemon Squeezy's format", a.Status)
 	}
 	first := got.Errors[0]
 	first.status = a.Status

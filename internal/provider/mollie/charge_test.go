@@ -188,7 +188,7 @@ func TestErrorsKeepMolliesDetail(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusConflict, `{"status":409,"title":"Conflict","detail":"Jane Doe","field":"f"}`)
 	_, err := c.Charge(t.Context(), charge("ideal"))
-	require.EqualError(t, err, "mollie says 409 Conflict f")
+	require.EqualError(t, err, "mollie responded with 409 Conflict f")
 }
 
 // A rejected key is no evidence about an earlier call, which may have succeeded.

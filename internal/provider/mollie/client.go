@@ -84,7 +84,7 @@ func (r *refusal) code() string { return cmp.Or(r.Field, r.Title) }
 
 // Error implements error.
 func (r *refusal) Error() string {
-	return fmt.Sprintf("mollie says %d %s %s", r.Status, r.Title, r.Field)
+	return fmt.Sprintf("mollie responded with %d %s %s", r.Status, r.Title, r.Field)
 }
 
 // readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
@@ -92,7 +92,7 @@ func (r *refusal) Error() string {
 func readRefusal(a kit.Answer) (*refusal, error) {
 	var said refusal
 	if err := json.Unmarshal(a.Body, &said); err != nil || said.Status != a.Status || said.Title == "" {
-		return nil, fmt.Errorf("another server than Mollie answered with %d", a.Status)
+		return nil, fmt.Errorf("the response with status %d is not in Mollie's format", a.Status)
 	}
 	if !said.definitive() {
 		return nil, &said

@@ -1,6 +1,6 @@
 package mollie
 
-// disputeReasons are the codes of a chargeback of a SEPA direct debit, which are the reason codes of ISO 20022, from memory.
+// disputeReasons returns the codes of a chargeback of a SEPA direct debit, which are the reason codes of ISO 20022, from memory.
 func disputeReasons() map[string]string {
 	return map[string]string{
 		"AC01": "the account number is wrong",

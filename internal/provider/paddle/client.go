@@ -84,7 +84,7 @@ type refusal struct {
 }
 
 // Error implements error.
-func (r *refusal) Error() string { return fmt.Sprintf("paddle answers %d %s", r.Status, r.Code) }
+func (r *refusal) Error() string { return fmt.Sprintf("paddle responded with %d %s", r.Status, r.Code) }
 
 // Missing implements kit.Refusal.
 func (r *refusal) Missing() bool { return r.Status == http.StatusNotFound }
@@ -97,7 +97,7 @@ func readRefusal(a kit.Answer) (*refusal, error) {
 	}
 	err := a.Read(&said)
 	if err != nil || said.Error == nil || said.Error.Type != "request_error" || said.Error.Code == "" {
-		return nil, fmt.Errorf("not an error of Paddle: %d", a.Status)
+		return nil, fmt.Errorf("the response with status %d is not in Paddle's format", a.Status)
 	}
 	said.Error.Status = a.Status
 	switch a.Status {

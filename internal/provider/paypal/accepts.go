@@ -18,7 +18,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	kind, id, err := readToken(ch.Token)
 	n.If(err != nil, "payment_method.token", "must be paypal, card, apple_pay, google_pay, paypal:ID or card:ID for this account")
 	acceptsVerification(&n, ch.Details, id == "" && (kind == "card" || kind == "google_pay"))
-	n.If(ch.Save && (id != "" || kind != "paypal" || err != nil), "save_payment_method", "is only for the wallet (the token paypal): a method with an id is already stored")
+	n.If(ch.Save && (id != "" || kind != "paypal" || err != nil), "save_payment_method", "is only for the wallet (the token `paypal`): a method with an id is already stored")
 	n.If(ch.Save && !customerID.MatchString(ch.Customer.Reference), "customer.reference",
 		"must have up to 64 letters, digits and - _ . ^ * $ @ # for a method that PayPal stores")
 	n.If(!softDescriptor.MatchString(ch.StatementDescriptor), "statement_descriptor", "may have only letters, digits, blanks and . * - at PayPal")

@@ -88,7 +88,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	return outcome(made)
 }
 
-var errToken = errors.New("the token is none of paypal, card, apple_pay, google_pay, paypal:ID and card:ID")
+var errToken = errors.New("the token must be paypal, card, apple_pay, google_pay, paypal:ID or card:ID")
 
 func requestOf(ch gateway.Charge) (orderRequest, error) {
 	sum, err := amountOf(ch.Money)

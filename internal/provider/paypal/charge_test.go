@@ -167,5 +167,5 @@ func TestErrorsKeepPayPalsWords(t *testing.T) {
 	t.Parallel()
 	c := says(t, http.StatusConflict, `{"name":"RESOURCE_CONFLICT","message":"Jane Doe","debug_id":"d1","details":[{"issue":"I","value":"jane@example.com"}]}`)
 	_, err := c.Charge(t.Context(), charge("paypal"))
-	require.EqualError(t, err, "paypal says 409 I, debug id d1")
+	require.EqualError(t, err, "paypal responded with 409 I, debug id d1")
 }

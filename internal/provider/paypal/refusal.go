@@ -34,7 +34,7 @@ func (r *refusal) is(code string) bool { return r.Name == code || r.code() == co
 
 // Error implements error.
 func (r *refusal) Error() string {
-	return fmt.Sprintf("paypal says %d %s, debug id %s", r.status, r.code(), r.DebugID)
+	return fmt.Sprintf("paypal responded with %d %s, debug id %s", r.status, r.code(), r.DebugID)
 }
 
 // readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
@@ -43,7 +43,7 @@ func readRefusal(a kit.Answer) (*refusal, error) {
 	var said refusal
 	if err := json.Unmarshal(a.Body, &said); err != nil || said.Name == "" {
 		if !tokenRefused(a) {
-			return nil, fmt.Errorf("another server than PayPal answered with %d", a.Status)
+			return nil, fmt.Errorf("the response with status %d is not in PayPal's format", a.Status)
 		}
 		said.Name = "invalid_token"
 	}

@@ -10,7 +10,7 @@ func refundTime() kit.RefundTime {
 	}
 }
 
-// disputeReasons are the values of dispute_reason
+// disputeReasons returns the values of dispute_reason
 // (https://github.com/paypal/paypal-rest-api-specifications, customer_disputes_v1.json).
 func disputeReasons() map[string]string {
 	return map[string]string{

@@ -35,7 +35,7 @@ type recorder struct {
 	*rig
 
 	receiver *account.Receiver
-	// breaks are the faults; nil for none.
+	// breaks are the faults; nil if there is none.
 	breaks *faults
 
 	mu       sync.Mutex
@@ -276,7 +276,7 @@ func (r *recorder) clear(report account.Report) {
 	}
 }
 
-// expected are the verdicts of the cases by the adapter's capabilities.
+// expected returns the verdicts of the cases by the adapter's capabilities.
 func (r *rig) expected() map[string]account.Verdict {
 	held := func(offered bool) account.Verdict {
 		if offered {

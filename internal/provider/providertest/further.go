@@ -13,8 +13,8 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
-// furtherSamples are values of the members that captures and refunds may carry; see kit.Adapter.Further.
-var furtherSamples = gateway.Data{ //nolint:gochecknoglobals // a table
+// FurtherSamples are values of the members that captures and refunds may carry; see kit.Adapter.Further.
+var FurtherSamples = gateway.Data{ //nolint:gochecknoglobals // a table
 	"amount_allocations":          json.RawMessage(`[{"id":"ent_1","amount":151}]`),
 	"application_fee_amount":      json.RawMessage(`151`),
 	"enhancedSchemeData":          json.RawMessage(`{"airline":{"passengerName":"FURTHER"}}`),
@@ -49,7 +49,7 @@ func further(t *testing.T, s Suite, a kit.Adapter) {
 		}
 		all, unlike := gateway.Data{}, gateway.Data{"extraneous": json.RawMessage(`"EXTRANEOUS"`)}
 		for name, check := range c.allowed {
-			value, known := furtherSamples[name]
+			value, known := FurtherSamples[name]
 			require.True(t, known, "add a sample of %s", name)
 			require.Empty(t, check(value), name)
 			require.NotEmpty(t, check(json.RawMessage(`null`)), name)
@@ -96,7 +96,7 @@ func furtherSent(t *testing.T, s Suite, do func(r *rig)) (values map[string]stri
 	return values, body
 }
 
-// scalars are the texts, numbers and truths of some members by their paths.
+// scalars returns the texts, numbers and truths of some members by their paths.
 func scalars(t *testing.T, d gateway.Data) map[string]string {
 	t.Helper()
 	found := map[string]string{}

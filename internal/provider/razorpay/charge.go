@@ -92,7 +92,7 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 // page and checkout are the tokens of a link's page and of Razorpay's script. intent is the token of a UPI app.
 const page, checkout, intent = "redirect", "checkout", "upi_intent"
 
-var errToken = errors.New("the token is none of redirect, checkout, card, netbanking, upi, upi_intent and wallet")
+var errToken = errors.New("the token must be redirect, checkout, card, netbanking, upi, upi_intent or wallet")
 
 // atOnce returns the amount of an automatic capture. It returns an error for a manual capture.
 func atOnce(ch gateway.Charge) (int64, error) {

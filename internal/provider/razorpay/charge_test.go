@@ -169,7 +169,7 @@ func TestErrorsKeepRazorpaysDescription(t *testing.T) {
 	raw, err := json.Marshal(problem("Jane Doe", "NA", "f"))
 	require.NoError(t, err)
 	_, err = says(t, http.StatusConflict, string(raw)).Lookup(t.Context(), "plink_1")
-	require.EqualError(t, err, "razorpay says 409 BAD_REQUEST_ERROR f")
+	require.EqualError(t, err, "razorpay responded with 409 BAD_REQUEST_ERROR f")
 }
 
 // A wrong address is a mistake of ours and not a missing payment. Razorpay answers both with 400.

@@ -88,7 +88,7 @@ func (r *refusal) code() string {
 
 // Error implements error.
 func (r *refusal) Error() string {
-	return fmt.Sprintf("razorpay says %d %s %s", r.status, r.code(), r.Field)
+	return fmt.Sprintf("razorpay responded with %d %s %s", r.status, r.code(), r.Field)
 }
 
 // readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
@@ -98,7 +98,7 @@ func readRefusal(a kit.Answer) (*refusal, error) {
 		Error refusal `json:"error"`
 	}
 	if err := json.Unmarshal(a.Body, &said); err != nil || said.Error.Code == "" {
-		return nil, fmt.Errorf("another server than Razorpay answered with %d", a.Status)
+		return nil, fmt.Errorf("the response with status %d is not in Razorpay's format", a.Status)
 	}
 	said.Error.status = a.Status
 	if !said.Error.definitive() {

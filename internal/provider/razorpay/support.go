@@ -10,7 +10,7 @@ func refundTime() kit.RefundTime {
 	}
 }
 
-// disputeReasons are the values of reason_code in the documentation's samples
+// disputeReasons returns the values of reason_code in the documentation's samples
 // (https://razorpay.com/docs/webhooks/payloads/disputes/). Razorpay has no list of all.
 func disputeReasons() map[string]string {
 	return map[string]string{

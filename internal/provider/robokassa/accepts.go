@@ -27,7 +27,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 			n.If(text(raw) == "", "provider_data."+name, "must be a text")
 		}
 	}
-	n.If(len([]rune(text(ch.ProviderData["Description"]))) > maxDescription, "provider_data.Description", fmt.Sprintf("may have %d characters", maxDescription))
+	n.If(len([]rune(text(ch.ProviderData["Description"]))) > maxDescription, "provider_data.Description", fmt.Sprintf("may have at most %d characters", maxDescription))
 	if gateway.HasReceipt(ch.Lines) {
 		acceptsReceipt(&n, ch)
 	}
@@ -36,7 +36,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 
 func acceptsReceipt(n *kit.Needs, ch gateway.Charge) {
 	n.Receipt(ch.Details)
-	n.If(len(ch.Lines) > maxItems, "lines", fmt.Sprintf("may be %d on a fiscal receipt", maxItems))
+	n.If(len(ch.Lines) > maxItems, "lines", fmt.Sprintf("may have at most %d items on a fiscal receipt", maxItems))
 	for i := range ch.Lines {
 		if on := ch.Lines[i].Receipt; on != nil {
 			const none = "has no equivalent at Robokassa"

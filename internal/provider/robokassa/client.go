@@ -73,7 +73,7 @@ func New(base string, shop Shop, client *http.Client) (*Client, error) {
 		return nil, fmt.Errorf("%w: hash %q is not supported: choose sha256 in the shop's settings", webhooks.ErrConfig, shop.Hash)
 	}
 	if shop.Taxation != "" && !taxations[shop.Taxation] {
-		return nil, fmt.Errorf("%w: taxation %q is none of Robokassa's", webhooks.ErrConfig, shop.Taxation)
+		return nil, fmt.Errorf("%w: taxation %q is not a value of Robokassa's", webhooks.ErrConfig, shop.Taxation)
 	}
 	shop.Currency = cmp.Or(shop.Currency, "RUB")
 	base = strings.TrimRight(base, "/")
@@ -114,7 +114,7 @@ func (c *Client) sign(values ...string) string {
 func (c *Client) send(ctx context.Context, r kit.Request, statuses ...int) (kit.Answer, error) {
 	a, err := kit.Do(ctx, c.http, r)
 	if err == nil && !slices.Contains(statuses, a.Status) {
-		err = fmt.Errorf("not an answer of Robokassa's: %d", a.Status)
+		err = fmt.Errorf("unexpected response of Robokassa with status %d", a.Status)
 	}
 	return a, err
 }

@@ -60,7 +60,7 @@ func (c *Client) state(ctx context.Context, invoice string, l *gateway.Permit) (
 	case *found.Result == resultMissing:
 		return operationState{}, gateway.ErrNoSuchPayment
 	case *found.Result != resultFound:
-		return operationState{}, fmt.Errorf("robokassa says result %d", *found.Result)
+		return operationState{}, fmt.Errorf("robokassa responded with result %d", *found.Result)
 	case found.State == nil:
 		return operationState{}, errUnclear
 	}
@@ -92,7 +92,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	}
 	o, err := c.outcome(invoice(id), found)
 	if err == nil && !slices.Contains(o.References, id.String()) {
-		return gateway.Outcome{}, fmt.Errorf("%w: the operation bears another mark", gateway.ErrInconclusive)
+		return gateway.Outcome{}, fmt.Errorf("%w: the operation has another mark", gateway.ErrInconclusive)
 	}
 	return o, err
 }

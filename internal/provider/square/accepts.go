@@ -22,8 +22,8 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	var n kit.Needs
 	n.Data(ch.Details, allowed()...)
 	n.If(ch.Token == "CASH" || ch.Token == "EXTERNAL", "payment_method.token", errNoMoney.Error())
-	n.If(len([]rune(ch.StatementDescriptor)) > maxDescriptor, "statement_descriptor", fmt.Sprintf("may have %d characters at Square", maxDescriptor))
-	n.If(len([]rune(ch.Customer.Email)) > maxEmail, "customer.email", fmt.Sprintf("may have %d characters at Square", maxEmail))
+	n.If(len([]rune(ch.StatementDescriptor)) > maxDescriptor, "statement_descriptor", fmt.Sprintf("may have at most %d characters at Square", maxDescriptor))
+	n.If(len([]rune(ch.Customer.Email)) > maxEmail, "customer.email", fmt.Sprintf("may have at most %d characters at Square", maxEmail))
 	digits := len(ch.Customer.Phone) - 1
 	n.If(digits >= 0 && (digits < minDigits || digits > maxDigits), "customer.phone", fmt.Sprintf("must have %d to %d digits at Square", minDigits, maxDigits))
 	n.If(ch.Stored && ch.Customer.Reference == "", "customer.reference", "is required for a card on file: the customer's id at Square")

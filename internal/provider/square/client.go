@@ -124,13 +124,13 @@ func (c *Client) header() http.Header {
 func read(a kit.Answer) (answer, *refusal, error) {
 	var got answer
 	if err := a.Read(&got); err != nil {
-		return answer{}, nil, fmt.Errorf("another server than Square answered with %d: %w", a.Status, err)
+		return answer{}, nil, fmt.Errorf("the response with status %d is not in Square's format: %w", a.Status, err)
 	}
 	switch {
 	case a.Status == http.StatusOK && len(got.Errors) == 0:
 		return got, nil, nil
 	case a.Status < http.StatusBadRequest || len(got.Errors) == 0:
-		return answer{}, nil, fmt.Errorf("not an answer of Square's: %d", a.Status)
+		return answer{}, nil, fmt.Errorf("unexpected response of Square with status %d", a.Status)
 	}
 	refused := refusal{got.Errors[0], a.Status, got.Payment}
 	if !refused.definitive() {
@@ -172,7 +172,7 @@ func (r *refusal) missing() bool {
 func (r *refusal) turnedAway() bool { return r.Category == "AUTHENTICATION_ERROR" }
 
 func (r *refusal) err() error {
-	return fmt.Errorf("square says %d %s %s", r.status, r.Category, r.Code)
+	return fmt.Errorf("square responded with %d %s %s", r.status, r.Category, r.Code)
 }
 
 var errNameless = errors.New("the answer names no object")

@@ -1,6 +1,6 @@
 package square
 
-// disputeReasons are the values of a dispute's reason (https://developer.squareup.com/reference/square/enums/DisputeReason).
+// disputeReasons returns the values of a dispute's reason (https://developer.squareup.com/reference/square/enums/DisputeReason).
 func disputeReasons() map[string]string {
 	return map[string]string{
 		"AMOUNT_DIFFERS":           "a wrong amount",

@@ -82,7 +82,7 @@ var errKeyInUse = errors.New("another call to the provider has this idempotency 
 // call's key, and a 404 without the contract's code. Such a 404 may mean that the provider does not have the address.
 func readRefusal(a kit.Answer) (*RefusalError, error) {
 	if later(a.Status) {
-		return nil, fmt.Errorf("the provider answers %d", a.Status)
+		return nil, fmt.Errorf("the provider responded with %d", a.Status)
 	}
 	refused, err := RefusalOf(a.Status, a.Body)
 	switch {
@@ -91,7 +91,7 @@ func readRefusal(a kit.Answer) (*RefusalError, error) {
 	case refused.Status == http.StatusConflict && refused.ChargeStatus == "":
 		return nil, errKeyInUse
 	case refused.Status == http.StatusNotFound && !refused.Missing():
-		return nil, fmt.Errorf("the provider answers %d %s", a.Status, refused.Code)
+		return nil, fmt.Errorf("the provider responded with %d %s", a.Status, refused.Code)
 	}
 	return refused, nil
 }

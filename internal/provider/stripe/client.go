@@ -120,7 +120,7 @@ func (c *Client) do(ctx context.Context, r kit.Request, out any) (*stripe.Error,
 	case a.Status >= http.StatusBadRequest:
 		return readError(a)
 	case a.Status != http.StatusOK:
-		return nil, fmt.Errorf("not an answer of Stripe's: %d", a.Status)
+		return nil, fmt.Errorf("unexpected response of Stripe with status %d", a.Status)
 	}
 	return nil, a.Read(out)
 }
@@ -144,7 +144,7 @@ func readError(a kit.Answer) (*stripe.Error, error) {
 		Error *stripe.Error `json:"error"`
 	}
 	if err := json.Unmarshal(a.Body, &body); err != nil || body.Error == nil {
-		return nil, fmt.Errorf("another server than Stripe answered with %d", a.Status)
+		return nil, fmt.Errorf("the response with status %d is not in Stripe's format", a.Status)
 	}
 	body.Error.HTTPStatusCode = a.Status
 	if !definitive(body.Error) {
@@ -171,7 +171,7 @@ func missing(e *stripe.Error) bool {
 // said returns a short error. Stripe's own error is not used, because it contains the whole payment with the client
 // secret.
 func said(e *stripe.Error) error {
-	return fmt.Errorf("stripe says %d %s %s", e.HTTPStatusCode, e.Type, e.Code)
+	return fmt.Errorf("stripe responded with %d %s %s", e.HTTPStatusCode, e.Type, e.Code)
 }
 
 var errNameless = errors.New("the answer names no object")

@@ -51,7 +51,7 @@ func (c *Client) outcome(pi *stripe.PaymentIntent) (gateway.Outcome, error) {
 	return o, err
 }
 
-// review maps the review of a payment, nil without one. A review that is not expanded has only its id: it was open when the payment
+// review maps the review of a payment; nil if there is none. A review that is not expanded has only its id: it was open when the payment
 // first named it.
 func review(r *stripe.Review) *payment.ReviewReport {
 	if r == nil || r.ID == "" {

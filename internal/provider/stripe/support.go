@@ -7,7 +7,7 @@ func refundTime() kit.RefundTime {
 	return kit.RefundTime{Words: "5 to 10 business days later, depending on the bank", Source: "https://support.stripe.com/questions/customer-refund-processing-time"}
 }
 
-// disputeReasons are the values of a dispute's reason (https://docs.stripe.com/api/disputes/object).
+// disputeReasons returns the values of a dispute's reason (https://docs.stripe.com/api/disputes/object).
 func disputeReasons() map[string]string {
 	return map[string]string{
 		"bank_cannot_process":       "the customer's bank could not process the charge",

@@ -26,7 +26,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 		fmt.Sprintf("is required to save a card, with at most %d characters", maxCustomer))
 	if _, given := ch.ProviderData["OperationInitiatorType"]; given {
 		by := named(ch.Details)
-		n.If(!ch.Unattended || by != byMerchant && by != byInstalments, "provider_data.OperationInitiatorType", "must be R or I, with initiator merchant")
+		n.If(!ch.Unattended || by != byMerchant && by != byInstalments, "provider_data.OperationInitiatorType", "must be R or I, with `initiator: merchant`")
 	}
 	n.If(ch.Token == sbp && ch.Capture == payment.CaptureManual, "capture", "must be automatic with "+sbp+": the bank holds no money of the SBP")
 	n.If(ch.Token == sberPay && device(ch.Browser) == "", "browser.user_agent", "is required with "+sberPay)
@@ -42,8 +42,8 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 func (c *Client) acceptsReceipt(n *kit.Needs, ch gateway.Charge) {
 	n.Receipt(ch.Details)
 	n.If(c.Taxation == "", "lines", "can't be on a fiscal receipt: the account has no taxation")
-	n.If(len(ch.Lines) > maxItems, "lines", fmt.Sprintf("may be %d on a fiscal receipt", maxItems))
-	n.If(len(ch.Customer.Email) > maxEmail, "customer.email", fmt.Sprintf("may have %d characters at T-Bank", maxEmail))
+	n.If(len(ch.Lines) > maxItems, "lines", fmt.Sprintf("may have at most %d items on a fiscal receipt", maxItems))
+	n.If(len(ch.Customer.Email) > maxEmail, "customer.email", fmt.Sprintf("may have at most %d characters at T-Bank", maxEmail))
 	newer := format(ch.Lines) == formatNew
 	for i := range ch.Lines {
 		if on := ch.Lines[i].Receipt; on != nil {

@@ -39,7 +39,7 @@ func Adapter() kit.Adapter {
 
 func known(taxation string) error {
 	if taxation != "" && !slices.Contains([]string{"osn", "usn_income", "usn_income_outcome", "esn", "patent"}, taxation) {
-		return fmt.Errorf("%w: taxation %q is none of T-Bank's", webhooks.ErrConfig, taxation)
+		return fmt.Errorf("%w: taxation %q is not a value of T-Bank's", webhooks.ErrConfig, taxation)
 	}
 	return nil
 }

@@ -200,13 +200,13 @@ func (c *Client) do(ctx context.Context, verb, method string, as kit.Request) (k
 	as.Method, as.URL = verb, c.base+"/v2/"+method
 	got, err := kit.Do(ctx, c.http, as)
 	if err == nil && got.Status != http.StatusOK {
-		err = fmt.Errorf("not an answer of T-Bank's: %d", got.Status)
+		err = fmt.Errorf("unexpected response of T-Bank with status %d", got.Status)
 	}
 	return got, err
 }
 
 // said returns the error. It omits the bank's text, which is for display.
-func (a answer) said() error { return fmt.Errorf("T-Bank says error %s", a.ErrorCode) }
+func (a answer) said() error { return fmt.Errorf("T-Bank responded with error %s", a.ErrorCode) }
 
 // definitive reports whether the error refuses this request. It uses the numbers in
 // https://www.tbank.ru/kassa/dev/payments/ "Коды ошибок": states and rights, fields, limits of the shop, refunds. Any

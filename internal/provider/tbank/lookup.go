@@ -76,7 +76,7 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 }
 
 // errListed is returned if a listed payment can't be looked up. If it counted as missing, the attempt would fail.
-var errListed = errors.New("the bank lists a payment and does not know it")
+var errListed = errors.New("T-Bank lists a payment and then does not find it")
 
 // rank returns how near a payment is to captured money. A payment in 3-D Secure is nearer than a payment on the page.
 func rank(status string) int {

@@ -62,7 +62,7 @@ func refundNews(status string) fsm.Event {
 	return fsm.EventProcessing
 }
 
-var errNoLookup = fmt.Errorf("%w: T-Bank can't be asked for a refund, and the payment leaves it open", gateway.ErrInconclusive)
+var errNoLookup = fmt.Errorf("%w: T-Bank has no lookup of refunds, and the payment's state does not decide", gateway.ErrInconclusive)
 
 // refundShows is our limit for the time until a payment shows its refund. The bank documents no time, and executes some
 // refunds later.

@@ -23,7 +23,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	n.If((ch.Token == typeQR || ch.Token == typeExternal) && ch.MethodType == "", "payment_method.type", "is required with this token")
 	n.If(atYooKassa && returns(confirms(ch.Details)) && ch.ReturnURL == "", "return_url", "is required for a payment that the customer confirms at YooKassa")
 	n.If(byPhone(ch.Details) && ch.Customer.Phone == "", "customer.phone", "is required for this payment method")
-	n.If(len(ch.Customer.Reference) > maxCustomer, "customer.reference", fmt.Sprintf("may have %d characters at YooKassa", maxCustomer))
+	n.If(len(ch.Customer.Reference) > maxCustomer, "customer.reference", fmt.Sprintf("may have at most %d characters at YooKassa", maxCustomer))
 	n.Receipt(ch.Details)
 	for i := range ch.Lines {
 		accepts(&n, fmt.Sprintf("lines[%d].receipt.", i), ch.Lines[i].Receipt)

@@ -80,7 +80,7 @@ type refusal struct {
 
 // Error implements error. It contains the refusal's id for YooKassa's support.
 func (r *refusal) Error() string {
-	return fmt.Sprintf("yookassa says %d %s %s, error %s", r.status, r.Code, r.Parameter, r.ID)
+	return fmt.Sprintf("yookassa responded with %d %s %s, error %s", r.status, r.Code, r.Parameter, r.ID)
 }
 
 // readRefusal returns a definitive error as a refusal, and any other error as an error. A response that is not in
@@ -88,7 +88,7 @@ func (r *refusal) Error() string {
 func readRefusal(a kit.Answer) (*refusal, error) {
 	var r refusal
 	if err := json.Unmarshal(a.Body, &r); err != nil || r.Type != "error" || r.Code == "" {
-		return nil, fmt.Errorf("another server than YooKassa answered with %d", a.Status)
+		return nil, fmt.Errorf("the response with status %d is not in YooKassa's format", a.Status)
 	}
 	r.status = a.Status
 	if !r.definitive() {

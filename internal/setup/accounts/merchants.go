@@ -288,7 +288,7 @@ func (s *Set) reown(fresh []entry) error {
 	return nil
 }
 
-// Notes are warnings about the merchant behind an account.
+// Notes returns warnings about the merchant behind an account.
 func (o Owned) Notes() (notes []string) {
 	if o.Stranded > 0 {
 		notes = append(notes, fmt.Sprintf("%d open payments, such as payment attempt %s, belong to an earlier merchant, so paylatch sends "+

@@ -20,7 +20,7 @@ import (
 
 // Payment is a test payment by an account of a running service.
 type Payment struct {
-	// Base is the service's address, Operations the address of its metrics. Service and Support are tokens with these roles.
+	// Base is the service's address. Operations is the address of its metrics. Service and Support are tokens with these roles.
 	Base, Operations, Service, Support string
 	Account                            string
 	Trial                              kit.Trial
@@ -51,7 +51,7 @@ func (e IncompleteError) Error() string {
 
 const (
 	shopper = "test-customer"
-	// lookEvery is the pause between two reads of the attempt, speakEvery that between two lines of progress.
+	// lookEvery is the pause between two reads of the attempt; speakEvery is the pause between two lines of progress.
 	lookEvery, speakEvery = 300 * time.Millisecond, 10 * time.Second
 	returnURL             = "https://shop.example/paid"
 )

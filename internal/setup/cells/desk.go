@@ -100,7 +100,7 @@ func (c Desks) numbers() []string {
 	return all
 }
 
-// names are the cells as people read them.
+// names returns the cells as people read them.
 func (c Desks) names() []string {
 	all := c.numbers()
 	for i := range all {

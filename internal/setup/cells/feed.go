@@ -283,7 +283,7 @@ func take(parts []page, limit int) []int {
 	return taken
 }
 
-// inOrder are the items of all parts by time.
+// inOrder returns the items of all parts, sorted by time.
 func inOrder(parts []page) []json.RawMessage {
 	items := []json.RawMessage{}
 	at := make([]int, len(parts))

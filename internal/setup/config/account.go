@@ -116,7 +116,7 @@ func (a Account) TakesWebhooks() bool {
 	return len(k.Webhooks) > 0 && len(a.missing(k.Webhooks)) == 0 || k.About.Unsigned && a.CanCharge()
 }
 
-// Webhooks is the configuration of the account's verifier, but for the function that fetches certificates. It reads
+// Webhooks returns the configuration of the account's verifier, without the function that fetches certificates. It reads
 // cert_roots.
 func (a Account) Webhooks() (webhooks.Config, error) {
 	roots, err := a.roots()

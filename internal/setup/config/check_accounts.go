@@ -45,7 +45,7 @@ func (r *report) defaultAccount(key string, c *Config, name string, number int, 
 	i := slices.Index(names, name)
 	switch {
 	case i < 0 && !r.misnamed(names):
-		r.add(key, "is not among the accounts (%s)%s", strings.Join(names, ", "), suggest(name, names))
+		r.add(key, "is not among the accounts (%s)%s", strings.Join(names, ", "), Suggest(name, names))
 	case i >= 0 && !r.touches(index("accounts", i)) && !c.Accounts[i].CanCharge():
 		r.add(key, "the account can't charge: it needs %s", needs(provider.Kinds()[c.Accounts[i].Kind]))
 	case i >= 0 && !r.touches(index("accounts", i)) && c.Accounts[i].uncalled():
@@ -124,7 +124,7 @@ func (r *report) name(key, name string, earlier []string) {
 func (r *report) account(key string, a Account) {
 	k, ok := provider.Kinds()[a.Kind]
 	if !ok {
-		r.add(key+".kind", "must be one of %s%s", strings.Join(all.Kinds(), ", "), suggest(a.Kind, all.Kinds()))
+		r.add(key+".kind", "must be one of %s%s", strings.Join(all.Kinds(), ", "), Suggest(a.Kind, all.Kinds()))
 		return
 	}
 	r.url(key+".base_url", a.BaseURL)

@@ -18,7 +18,7 @@ type Database struct {
 	DurabilityReason string `koanf:"durability_reason" doc:"why the storage keeps commits, for the log and paylatch doctor; needed with durability: storage"`
 }
 
-// Cell is a further database. The keys of Database hold for it as well, but for the addresses.
+// Cell is a further database. It uses the other keys of Database; only the addresses are its own.
 type Cell struct {
 	Number         int      `koanf:"number" doc:"1 to 1023; the ids of the cell's objects contain the number, so never change it"`
 	DatabaseURL    Secret   `koanf:"database_url" doc:"PostgreSQL: a server, database or schema of its own"`

@@ -60,7 +60,7 @@ func (d decoder) section(dst reflect.Value, raw any, key string) {
 func (d decoder) strangers(m map[string]any, known []string, key string) {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(known, name) {
-			d.add(presentable(join(key, name)), "no such key%s", suggest(name, known))
+			d.add(presentable(join(key, name)), "no such key%s", Suggest(name, known))
 		}
 	}
 }

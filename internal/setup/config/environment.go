@@ -74,7 +74,7 @@ func overlay(values map[string]string, r *report) *env.Env {
 		EnvironFunc: func() []string { return entries },
 		TransformFunc: func(name, value string) (string, any) {
 			// Another program's variable may begin like paylatch's; a misspelt paylatch variable is close to its name.
-			if hint := suggest(name, names); known[name] == "" && !foreign(name) && hint != "" {
+			if hint := Suggest(name, names); known[name] == "" && !foreign(name) && hint != "" {
 				r.add(presentable(name), "no such variable%s", hint)
 			}
 			return known[name], value

@@ -11,7 +11,7 @@ import (
 
 func (r *report) oneOf(key, value string, allowed ...string) {
 	if !slices.Contains(allowed, value) {
-		r.add(key, "must be one of %s%s", strings.Join(allowed, ", "), suggest(value, allowed))
+		r.add(key, "must be one of %s%s", strings.Join(allowed, ", "), Suggest(value, allowed))
 	}
 }
 

@@ -49,7 +49,7 @@ func Variables() map[string]string {
 	return all
 }
 
-// items writes the table of the items of a list.
+// items writes the table of the keys that an item of a list has.
 func items(b *strings.Builder, of string, t reflect.Type) {
 	b.WriteString("\n")
 	table(b, "key of "+of, leaves(t, ""))

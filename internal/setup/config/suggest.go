@@ -1,7 +1,7 @@
 package config
 
-// suggest returns a hint at the candidate that was probably meant, or nothing.
-func suggest(word string, candidates []string) string {
+// Suggest returns a hint at the candidate that was probably meant, or nothing.
+func Suggest(word string, candidates []string) string {
 	best, hint := 3, ""
 	for _, c := range candidates {
 		if d := distance(word, c); d < best && d < len(c) {

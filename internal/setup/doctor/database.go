@@ -31,7 +31,7 @@ const (
 	oldTransactions = 1_500_000_000
 )
 
-// OfDatabase are the checks of the database.
+// OfDatabase returns the checks of the database.
 func OfDatabase(s Store, live bool, now func() time.Time) []Check {
 	checks := []Check{
 		{Name: answers, Run: func(ctx context.Context) []Finding {

@@ -82,7 +82,7 @@ func TestOfDatabase(t *testing.T) {
 		"VACUUM (FREEZE)":                        func(h *healthy) { h.vitals.OldestTransaction = 1_600_000_000 },
 		"the replication slots old":              func(h *healthy) { h.vitals.IdleSlots = []string{"old"} },
 		"start a standby, or change synchronous": func(h *healthy) { h.vitals.StandbyMissing = true },
-		"database.direct_url":                    func(h *healthy) { h.deaf = errors.New("LISTEN hears nothing") },
+		"database.direct_url":                    func(h *healthy) { h.deaf = errors.New("LISTEN receives no notices") },
 	} {
 		h := wellServer()
 		breaks(h)

@@ -47,7 +47,7 @@ func (s share) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
 // Description implements the library's Sampler.
 func (s share) Description() string { return "share by the trace's id, or as the span above" }
 
-// ids implements the library's IDGenerator: the ids are random, except derived ids.
+// ids implements the library's IDGenerator: the ids are random unless they are derived.
 type ids struct{}
 
 // NewIDs implements the library's IDGenerator.

@@ -94,7 +94,7 @@ func (l live) End(of tracing.Of, outcome string, failed bool) {
 	l.span.End()
 }
 
-// attributes are the only attributes of a span.
+// attributes returns the only attributes of a span.
 func attributes(of tracing.Of, outcome string) []attribute.KeyValue {
 	attempt := of.Attempt
 	if attempt == (uuid.UUID{}) {

@@ -32,7 +32,7 @@ func write(path string) error {
 	return nil
 }
 
-// chapters are the calls that a shop's backend makes: as in the Go client, neither providers' webhooks nor the calls of operators, staff
+// chapters returns the calls that a shop's backend makes: as in the Go client, neither providers' webhooks nor the calls of operators, staff
 // and admins.
 func chapters() []string {
 	return []string{"orders", "attempts", "refunds", "disputes", "books", "events"}

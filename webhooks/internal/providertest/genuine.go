@@ -70,7 +70,7 @@ func requireTaken(t *testing.T, v webhooks.Verifier, d webhooks.Delivery, may Re
 	require.Equal(t, http.StatusOK, v.Ack(d, events).Status)
 }
 
-// samples are the published samples of a provider in files of this form.
+// samples returns the published samples of a provider in files of this form.
 func samples(f *testing.F, name, form string) []string {
 	f.Helper()
 	folder, err := published.Find(f, published.Payloads, name)

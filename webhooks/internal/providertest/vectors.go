@@ -94,7 +94,7 @@ func Published(t *testing.T, name string) []Vector {
 	return readVectors(t, published.Path(t, published.Vectors, name+".json"))
 }
 
-// own are the vectors in testdata. That each kind which is signed has some, package all tests.
+// own returns the vectors in testdata. Package all tests that each signed kind has some.
 func own(t *testing.T) []Vector {
 	t.Helper()
 	path := filepath.Join("testdata", "vectors.json")
@@ -167,7 +167,7 @@ func (v Vector) Config(t *testing.T) webhooks.Config {
 	return c
 }
 
-// issuers are the roots of a vector's certificate.
+// issuers returns the roots of a vector's certificate.
 func (v Vector) issuers(t *testing.T) []byte {
 	t.Helper()
 	if v.RootsPEM != "" {

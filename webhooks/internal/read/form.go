@@ -58,9 +58,9 @@ func Query(d webhooks.Delivery) string {
 
 var errTwoValues = errors.New("a name with two values")
 
-// Form reads a form or a query string. One that is not of that form, or gives a name that counts two values, so that it
-// is open which of them is meant, is an error. Of names that don't count, which the provider may well send twice, one with
-// two values is left out.
+// Form reads a form or a query string. It returns an error if the text is not a form, or if a name that counts has two
+// values: the right value would be unknown. A provider may send any other name twice; a name with two values is then left
+// out.
 func Form(text string, counts func(name string) bool) (map[string]string, error) {
 	values, err := url.ParseQuery(text)
 	if err != nil {
@@ -78,10 +78,10 @@ func Form(text string, counts func(name string) bool) (map[string]string, error)
 	return fields, nil
 }
 
-// Every counts all names of a [Form].
+// Every is for a [Form] in which all names count: no name may have two values.
 func Every(string) bool { return true }
 
-// Only counts these names of a [Form].
+// Only is for a [Form] in which these names count: they must not have two values.
 func Only(names ...string) func(name string) bool {
 	return func(name string) bool { return slices.Contains(names, name) }
 }

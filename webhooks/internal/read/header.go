@@ -66,7 +66,7 @@ func CheckAuthorization(h http.Header, want string) error {
 		return fmt.Errorf("%w: header Authorization", webhooks.ErrSignatureMissing)
 	}
 	if len(values) > 1 || !SameText(values[0], want) {
-		return fmt.Errorf("%w: header Authorization is another", webhooks.ErrSignatureInvalid)
+		return fmt.Errorf("%w: header Authorization has another value", webhooks.ErrSignatureInvalid)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ type Tokens struct {
 
 // Step is a step that the customer must do.
 type Step struct {
-	// Case is the case that waits for it, Payment the id to look up.
+	// Case is the case that waits for it. Payment is the id to look up.
 	Case, Payment string
 	Token         string
 	Action        payment.NextAction
@@ -122,7 +122,7 @@ const (
 type Result struct {
 	Case    string  `json:"case"`
 	Verdict Verdict `json:"result"`
-	// Fault is the kind of a failure; empty without a failure.
+	// Fault is the kind of a failure; empty if there is no failure.
 	Fault Fault `json:"fault,omitempty"`
 	// Text is what was seen, or the reason of a case that did not run. ToDo is the remedy of a failure.
 	Text string `json:"text"`

@@ -221,7 +221,7 @@ func lookup(ctx context.Context, r *run) (string, error) {
 			return "", unseen(err)
 		}
 		if o.Event != fsm.EventSucceeded || o.Money != nil && *o.Money != r.Money {
-			return "", fail(FaultUnexpected, toLook, "the lookup of a paid payment of %s says %s", r.Money, state(o))
+			return "", fail(FaultUnexpected, toLook, "the lookup of a paid payment of %s returned %s", r.Money, state(o))
 		}
 		text = "by " + m.id()
 	}

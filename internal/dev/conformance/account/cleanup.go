@@ -91,7 +91,7 @@ func (r *run) undo(ctx context.Context, m *made) (string, error) {
 		m.take(o)
 		return r.giveBack(ctx, m)
 	case o.Refused:
-		return "", fmt.Errorf("the cancel says %s", state(o))
+		return "", fmt.Errorf("the cancel returned %s", state(o))
 	}
 	return undoneByCancel, nil
 }
@@ -155,7 +155,7 @@ func (r *run) giveBack(ctx context.Context, m *made) (string, error) {
 			return "", err
 		}
 		if o.Refused || o.Event == fsm.EventFailed {
-			return "", fmt.Errorf("the refund says %s", refundState(o))
+			return "", fmt.Errorf("the refund returned %s", refundState(o))
 		}
 	}
 	return undoneByRefund, nil

@@ -54,7 +54,7 @@ func capture(ctx context.Context, r *run) (string, error) {
 	}
 	m.take(o)
 	if o.Refused || o.Event == fsm.EventFailed {
-		return "", fail(FaultUnexpected, toLook, "the capture of %s says %s", money, state(o))
+		return "", fail(FaultUnexpected, toLook, "the capture of %s returned %s", money, state(o))
 	}
 	if r.can.Blind() {
 		return "", errByWebhook
@@ -110,7 +110,7 @@ func cancel(ctx context.Context, r *run) (string, error) {
 	case o.Refused && !holds:
 		return "", SkipError("the provider can't cancel an unpaid payment; it expires automatically")
 	case o.Refused || o.Event == fsm.EventSucceeded:
-		return "", fail(FaultHoldLeft, toLook, "the cancel says %s", state(o))
+		return "", fail(FaultHoldLeft, toLook, "the cancel returned %s", state(o))
 	case r.can.Blind():
 		return "", errByWebhook
 	}
@@ -207,7 +207,7 @@ func (r *run) refund(ctx context.Context, m *made, minor int64) (string, error) 
 		return "", err
 	}
 	if o.Refused || o.Event == fsm.EventFailed {
-		return "", fail(FaultUnexpected, toLook, "the refund of %s says %s", c.Money, refundState(o))
+		return "", fail(FaultUnexpected, toLook, "the refund of %s returned %s", c.Money, refundState(o))
 	}
 	if err := sameRefund(c.Money, o); err != nil {
 		return "", err

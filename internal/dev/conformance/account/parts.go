@@ -45,7 +45,7 @@ func captureParts(ctx context.Context, r *run) (string, error) {
 	case r.can.Blind():
 		return "", errByWebhook
 	case o.Refused:
-		return "", fail(FaultHoldLeft, enable, "the cancel of the rest says %s", state(o))
+		return "", fail(FaultHoldLeft, enable, "the cancel of the rest returned %s", state(o))
 	}
 	if err := r.until(ctx, func() error {
 		o, err := r.look(ctx, m)
@@ -79,7 +79,7 @@ func (r *run) part(ctx context.Context, m *made, number int, each, sum payment.M
 	}
 	m.take(o)
 	if o.Refused || o.Event == fsm.EventFailed {
-		return fail(FaultUnexpected, enable, "capture %d of %s says %s", number+1, each, state(o))
+		return fail(FaultUnexpected, enable, "capture %d of %s returned %s", number+1, each, state(o))
 	}
 	if r.can.Refunds == payment.RefundsOfCaptures && o.ProviderRef != "" {
 		m.parts = append(m.parts, part{o.ProviderRef, each.Minor})

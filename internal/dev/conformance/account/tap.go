@@ -21,7 +21,8 @@ type tap struct {
 	mu       sync.Mutex
 	noted    []string
 	versions map[string]bool
-	// status is that of the last answer, broken the error of the last request without one; live is evidence of live mode.
+	// status is the status of the last answer. broken is the error of the last request that got no answer. live is evidence of
+	// live mode.
 	status int
 	broken error
 	live   string
