@@ -3877,8 +3877,9 @@ type ClientInterface interface {
 	// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 	// any status, but it must hold money. A replay shows the refund as it is now.
 	//
-	// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
-	// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
+	// If the pay shared its money with other accounts at the provider (Adyen's `splits`, Checkout.com's `amount_allocations` or `marketplace`,
+	// Mollie's `routing`, Stripe's `transfer_data` or `on_behalf_of`), `provider_data` must state which accounts bear the refund. Without
+	// it the refund is refused (`validation-failed`), because the platform would bear all of it, or the provider does not document who does.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3891,8 +3892,9 @@ type ClientInterface interface {
 	// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 	// any status, but it must hold money. A replay shows the refund as it is now.
 	//
-	// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
-	// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
+	// If the pay shared its money with other accounts at the provider (Adyen's `splits`, Checkout.com's `amount_allocations` or `marketplace`,
+	// Mollie's `routing`, Stripe's `transfer_data` or `on_behalf_of`), `provider_data` must state which accounts bear the refund. Without
+	// it the refund is refused (`validation-failed`), because the platform would bear all of it, or the provider does not document who does.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4727,8 +4729,9 @@ func (c *Client) Confirm(ctx context.Context, paymentAttemptID AttemptID, params
 // under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 // any status, but it must hold money. A replay shows the refund as it is now.
 //
-// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
-// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
+// If the pay shared its money with other accounts at the provider (Adyen's `splits`, Checkout.com's `amount_allocations` or `marketplace`,
+// Mollie's `routing`, Stripe's `transfer_data` or `on_behalf_of`), `provider_data` must state which accounts bear the refund. Without
+// it the refund is refused (`validation-failed`), because the platform would bear all of it, or the provider does not document who does.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4751,8 +4754,9 @@ func (c *Client) CreateRefundWithBody(ctx context.Context, paymentAttemptID Atte
 // under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 // any status, but it must hold money. A replay shows the refund as it is now.
 //
-// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
-// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
+// If the pay shared its money with other accounts at the provider (Adyen's `splits`, Checkout.com's `amount_allocations` or `marketplace`,
+// Mollie's `routing`, Stripe's `transfer_data` or `on_behalf_of`), `provider_data` must state which accounts bear the refund. Without
+// it the refund is refused (`validation-failed`), because the platform would bear all of it, or the provider does not document who does.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8688,8 +8692,9 @@ type ClientWithResponsesInterface interface {
 	// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 	// any status, but it must hold money. A replay shows the refund as it is now.
 	//
-	// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
-	// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
+	// If the pay shared its money with other accounts at the provider (Adyen's `splits`, Checkout.com's `amount_allocations` or `marketplace`,
+	// Mollie's `routing`, Stripe's `transfer_data` or `on_behalf_of`), `provider_data` must state which accounts bear the refund. Without
+	// it the refund is refused (`validation-failed`), because the platform would bear all of it, or the provider does not document who does.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8702,8 +8707,9 @@ type ClientWithResponsesInterface interface {
 	// under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 	// any status, but it must hold money. A replay shows the refund as it is now.
 	//
-	// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
-	// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
+	// If the pay shared its money with other accounts at the provider (Adyen's `splits`, Checkout.com's `amount_allocations` or `marketplace`,
+	// Mollie's `routing`, Stripe's `transfer_data` or `on_behalf_of`), `provider_data` must state which accounts bear the refund. Without
+	// it the refund is refused (`validation-failed`), because the platform would bear all of it, or the provider does not document who does.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10990,8 +10996,9 @@ func (c *ClientWithResponses) ConfirmWithResponse(ctx context.Context, paymentAt
 // under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 // any status, but it must hold money. A replay shows the refund as it is now.
 //
-// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
-// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
+// If the pay shared its money with other accounts at the provider (Adyen's `splits`, Checkout.com's `amount_allocations` or `marketplace`,
+// Mollie's `routing`, Stripe's `transfer_data` or `on_behalf_of`), `provider_data` must state which accounts bear the refund. Without
+// it the refund is refused (`validation-failed`), because the platform would bear all of it, or the provider does not document who does.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -11010,8 +11017,9 @@ func (c *ClientWithResponses) CreateRefundWithBodyWithResponse(ctx context.Conte
 // under way counts as refunded. With `expected_refundable` nothing is refunded if the refundable amount differs. The attempt may have
 // any status, but it must hold money. A replay shows the refund as it is now.
 //
-// If the pay shared its money with other accounts at the provider (Stripe's `transfer_data` or `on_behalf_of`, Mollie's `routing`),
-// `provider_data` must say who bears the refund, else it is refused (`validation-failed`): by default the platform would bear all of it.
+// If the pay shared its money with other accounts at the provider (Adyen's `splits`, Checkout.com's `amount_allocations` or `marketplace`,
+// Mollie's `routing`, Stripe's `transfer_data` or `on_behalf_of`), `provider_data` must state which accounts bear the refund. Without
+// it the refund is refused (`validation-failed`), because the platform would bear all of it, or the provider does not document who does.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

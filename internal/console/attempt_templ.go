@@ -1403,7 +1403,7 @@ func payload(e support.ShownEvent) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 120, "<p>The bytes are not shown: they were deleted after the retention time, or they are too large.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 120, "<p>The bytes are not shown. They were deleted, after the retention time or by an erasure of the customer's data, or they are too large for this page.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -67,7 +67,7 @@ func refusalRows() []refusalRow {
 		{idempotency.ErrFenced, 409, "The same command is already running. Try again in a moment."},
 		{idempotency.ErrKeyReused, 409, "This form was already sent with other values. Open the form again."},
 		{payment.ErrResolved, 409, "This case was already resolved in another way. That resolution stays."},
-		{payment.ErrNotPending, 409, "The payment or refund is no longer pending. Resolve this case as refunded elsewhere or as accepted."},
+		{payment.ErrNotPending, 409, "The payment or refund is no longer pending. Open this case again, and choose one of the resolutions that it offers."},
 		{payment.ErrHoldsMoney, 409, "The provider holds money for this payment, so it can't be resolved as not paid."},
 		{payment.ErrPaymentIDMissing, 422, "Enter the provider's id of the payment or refund."},
 		{payment.ErrPaymentTaken, 409, "The payment with this id belongs to another attempt, or the refund with this id is another refund."},
@@ -141,7 +141,7 @@ func assignedTo(name string) string {
 func sentences(invalid *payment.ValidationError) string {
 	texts := make([]string, len(invalid.Fields))
 	for i, f := range invalid.Fields {
-		texts[i] = f.Field + ": " + f.Message + "."
+		texts[i] = f.Field + ": " + strings.ReplaceAll(f.Message, "`", "") + "."
 	}
 	return strings.Join(texts, " ")
 }

@@ -151,7 +151,7 @@ func foreignTriedSeldom(t *testing.T) {
 	}
 }
 
-// The id of an attempt or a refund of ours is a mark: such an event stays parked, and is reviewed.
+// An id in the form of our attempts' and refunds' ids is a mark, even if no such object is here: the event stays parked, and is reviewed.
 func foreignNeverIfMarked(t *testing.T) {
 	t.Parallel()
 	r := newForeignEnv(t, setup{}, false)

@@ -91,7 +91,7 @@ func (f Further) AcceptsCapture(d Data, split bool) error {
 	faults := f.Capture.check(d, "a capture")
 	for _, name := range f.Split.Pay {
 		if _, ok := d[name]; ok && !split {
-			faults = append(faults, payment.FieldError{Field: "provider_data." + name, Message: "needs a pay that shared the money, too: send it with the pay"})
+			faults = append(faults, payment.FieldError{Field: "provider_data." + name, Message: "is accepted only if the pay shared its money, too: send it with the pay"})
 		}
 	}
 	return invalid(faults)

@@ -123,8 +123,8 @@ func (e *StoredEvent) Due(now time.Time) {
 	}
 }
 
-// Marked reports whether an event bears a mark of ours: the id of an attempt or a refund among the
-// names of its payment.
+// Marked reports whether an event has a mark of ours: a name of its payment has the form of our attempts'
+// and refunds' ids.
 func (e *StoredEvent) Marked(names []string) bool {
 	return slices.ContainsFunc(append(slices.Clone(names), e.Event.RefundReference), func(name string) bool {
 		_, ours := OwnAttemptID(name)

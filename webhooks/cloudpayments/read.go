@@ -12,16 +12,20 @@ import (
 )
 
 // parse reads a notification by the topic of its address (https://developers.cloudpayments.ru/#tipy-uvedomleniy). Its
-// id is made of the topic and TransactionId; of a subscription, which has none, of its id, status and counters.
+// id is made of the topic and TransactionId, and of the status of a refund that is not completed; of a subscription, which has none,
+// of its id, status and counters.
 func parse(topic string, raw []byte, currency string) (webhooks.Event, error) {
 	fields, err := readFields(raw)
 	if err != nil {
 		return webhooks.Event{Type: topic}, err
 	}
 	e := webhooks.Event{
-		IDSource: webhooks.Derived, Type: topic, Kind: kindOf(topic, fields["OperationType"], fields["Status"]),
+		IDSource: webhooks.Derived, Type: topic, Kind: kindOf(topic, fields["OperationType"], fields["Status"], fields["PaymentMethod"]),
 		ID:         read.DerivedID(topic, fields["TransactionId"]),
 		OccurredAt: timeOf(fields["DateTime"]),
+	}
+	if topic == topicRefund && fields["Status"] != "" && fields["Status"] != statusCompleted {
+		e.ID = read.DerivedID(topic, fields["TransactionId"], fields["Status"])
 	}
 	if fields["TransactionId"] == "" {
 		e.ID = read.DerivedID(topic, fields["Id"], fields["Status"],
@@ -59,21 +63,22 @@ func readFields(raw []byte) (map[string]string, error) {
 	return fields, nil
 }
 
-// topicCheck is the topic of questions, topicFail that of transactions that were declined.
-const topicCheck, topicFail = "check", "fail"
+// topicCheck is the topic of questions, topicFail that of transactions that were declined, topicRefund that of refunds.
+const topicCheck, topicFail, topicRefund = "check", "fail", "refund"
+
+// statusCompleted is the status of a transaction that has taken or returned its money.
+const statusCompleted = "Completed"
 
 // kindOf reads a topic. An unfamiliar one is not guessed at by the fields: those of a question look like those of a
 // payment. A topic for a payout or a refund (https://developers.cloudpayments.ru/#tipy-operatsiy) is not about a payment,
 // except the topic of refunds. A question about a payout or a refund is not for us to refuse. A question about an unfamiliar
 // operation is refused.
-func kindOf(topic, operation, status string) webhooks.Kind {
+func kindOf(topic, operation, status, method string) webhooks.Kind {
 	switch {
 	case topic == topicCheck && operation != "Refund" && operation != "CardPayout":
 		return webhooks.KindQuestion
-	case topic == "refund" && status == "Declined": // of the SBP (https://developers.cloudpayments.ru/#sbp, "Возврат")
-		return webhooks.KindRefundFailed
-	case topic == "refund":
-		return webhooks.KindRefundSucceeded
+	case topic == topicRefund:
+		return refundKind(status, method)
 	case operation != "" && operation != "Payment":
 		return webhooks.KindIgnored
 	}
@@ -92,7 +97,7 @@ func kindOf(topic, operation, status string) webhooks.Kind {
 // paidKind distinguishes a hold from money that was captured.
 func paidKind(status string) webhooks.Kind {
 	switch status {
-	case "Completed":
+	case statusCompleted:
 		return webhooks.KindSucceeded
 	case "Authorized":
 		return webhooks.KindAuthorized
@@ -100,6 +105,19 @@ func paidKind(status string) webhooks.Kind {
 		return webhooks.KindActionRequired
 	default:
 		return webhooks.KindIgnored
+	}
+}
+
+// refundKind reads a refund. A refund by the SBP ends later, and the documented notification has no status: such a refund is under way
+// until a lookup has its end (https://developers.cloudpayments.ru/#sbp, "Возврат").
+func refundKind(status, method string) webhooks.Kind {
+	switch {
+	case status == "Declined":
+		return webhooks.KindRefundFailed
+	case status == statusCompleted, status == "" && method != "Sbp":
+		return webhooks.KindRefundSucceeded
+	default:
+		return webhooks.KindRefundPending
 	}
 }
 
@@ -117,7 +135,7 @@ func timeOf(text string) time.Time {
 func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks.Event, error) {
 	data := read.Members([]byte(fields["Data"]))
 	e.ProviderPaymentID = fields["TransactionId"]
-	if e.Kind == webhooks.KindRefundSucceeded || e.Kind == webhooks.KindRefundFailed {
+	if e.Kind.IsRefund() {
 		e.ProviderPaymentID, e.RefundID = fields["PaymentTransactionId"], fields["TransactionId"]
 		e.RefundReference = read.Text(data["refund_id"])
 	}
@@ -127,9 +145,11 @@ func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks
 		e.FailureCode = webhooks.CodeCanceled
 	}
 	if e.Type == topicFail {
-		// On a page, the payer may try again, in another transaction (https://developers.cloudpayments.ru/#fail). The link to an
-		// app belongs to its one transaction.
-		e.PageOpen = read.Text(data["app"]) == ""
+		// On a page, the payer may try again, in another transaction (https://developers.cloudpayments.ru/#fail). So may a payer by
+		// the SBP: one QR code can be paid any number of times (https://developers.cloudpayments.ru/#sbp). The link to another app
+		// belongs to its one transaction.
+		app := read.Text(data["app"])
+		e.PageOpen = app == "" || app == "sbp"
 		e.FailureCode, e.ProviderCode = FailureCode(fields["ReasonCode"])
 	}
 	if fields["Currency"] == "" {

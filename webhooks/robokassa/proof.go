@@ -27,7 +27,7 @@ type Verifier struct {
 	currency  string
 }
 
-// hashes has the hashes that a shop can choose, without ripemd160, because Go lacks it.
+// hashes are the hashes that a shop can choose, without ripemd160, because Go lacks it.
 var hashes = map[string]func() hash.Hash{
 	"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
 }

@@ -219,7 +219,7 @@ func paymentKinds() []kind {
 		},
 		{
 			code: "order-already-paid", status: 409, newKey: unsafe, executed: true,
-			meaning: "The order is paid. Or a failed attempt holds money after all, in any currency. The member `attempt` then shows it, and the shop should tell the customer: " +
+			meaning: "The order is paid. Or a failed attempt holds money after all, in any currency. The member `attempt` then shows this attempt, and the shop should tell the customer: " +
 				payment.LateMoneyText + " In both cases the order is not charged twice.",
 			detail: "Read the order and show it as paid.",
 		},

@@ -15,7 +15,7 @@ func supportKinds() []kind {
 		{
 			code: "attempt-not-pending", status: 409, newKey: safe,
 			meaning: "The resolutions `paid` and `not_paid` need a pending attempt or refund. The attempt or refund of this discrepancy is final, or the discrepancy has none.",
-			detail:  "Read the attempt and its refunds. Resolve the discrepancy as `accepted` or `refunded_elsewhere`, or refund the money.",
+			detail:  "Read the attempt, its refunds and the discrepancy. `resolutions` of the discrepancy lists the possible resolutions with their effects.",
 		},
 		{
 			code: "attempt-holds-money", status: 409, newKey: safe,

@@ -22,7 +22,7 @@ type Attempt struct {
 	Refundable int64
 	// Askable is true while a re-check can change something.
 	Askable bool
-	// Refunds are the attempt's refunds, oldest first, without refunds that turned out to be others. Provider has facts about its provider.
+	// Refunds are the attempt's refunds, oldest first, without dashboard refunds that are in fact refunds of ours. Provider has facts about its provider.
 	Refunds  []ShownRefund
 	Provider Provider
 }

@@ -16,7 +16,7 @@ type ShownRefund struct {
 	Bank string
 }
 
-// shownRefunds returns the attempt's refunds, oldest first, without refunds that turned out to be others. Each has the reference of
+// shownRefunds returns the attempt's refunds, oldest first, without dashboard refunds that are in fact refunds of ours. Each has the reference of
 // the newest webhook that contains it.
 func (h AttemptHistory) shownRefunds() (list []ShownRefund) {
 	if len(h.Refunds) == 0 {

@@ -190,8 +190,8 @@ func TestHostileDataIsHarmless(t *testing.T) {
 	}
 }
 
-// TestEverybodyCanUseTheConsole looks at each page as axe-core does, at a phone's
-// width and a desk's, and keeps a picture of it.
+// TestEverybodyCanUseTheConsole runs axe-core on the listed pages at a phone's width, and on two of
+// them at a desk's, and keeps pictures.
 func TestEverybodyCanUseTheConsole(t *testing.T) {
 	t.Parallel()
 	newTab(t)

@@ -34,7 +34,7 @@ func TestForgottenInEveryMember(t *testing.T) {
 	s := r.serve("PAYLATCH_DATABASE_URL=" + r.servingRole(t))
 	ann := "ann" + strings.ReplaceAll(uuid.NewString(), "-", "")[:9]
 	shop := s.shop(ann)
-	// Names of objects, and reasons, are marked differently from all other texts.
+	// Names of objects, and reasons, get texts of their own, since some of them stay after an erasure.
 	marks := strings.NewReplacer("ANN", ann, "ORDER", "order-of-"+ann[3:], "REF", "ref-of-"+ann[3:], "REASON", "reason-of-"+ann[3:])
 	press := func(path, body string) answer {
 		t.Helper()

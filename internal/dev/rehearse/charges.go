@@ -47,7 +47,7 @@ func (c *counter) read(ctx context.Context) ([]Charge, error) {
 	d.UseNumber()
 	var all any
 	if err := d.Decode(&all); err != nil {
-		return nil, fmt.Errorf("the list of charges is no JSON: %w", err)
+		return nil, fmt.Errorf("the list of charges is not JSON: %w", err)
 	}
 	switch list := at(all, c.List).(type) {
 	case []any:
@@ -63,7 +63,7 @@ func (c *counter) read(ctx context.Context) ([]Charge, error) {
 		}
 		return charges, nil
 	default:
-		return nil, fmt.Errorf("charges.list %q is no list and no number in %.200s", c.List, text)
+		return nil, fmt.Errorf("charges.list %q is neither a list nor a number in %.200s", c.List, text)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestCharges(t *testing.T) {
 	require.Equal(t, got, since(nil, got))
 
 	before, err := read(Charges{List: "data.1.amount"})
-	require.ErrorContains(t, err, "is no list and no number")
+	require.ErrorContains(t, err, "is neither a list nor a number")
 	require.Empty(t, before)
 
 	three, err := read(Charges{List: "count"})
@@ -54,7 +54,7 @@ func TestCharges(t *testing.T) {
 	require.ErrorContains(t, err, "exit status 3")
 	body = "<html>"
 	_, err = read(list)
-	require.ErrorContains(t, err, "no JSON")
+	require.ErrorContains(t, err, "not JSON")
 }
 
 // TestSinceWithEqualItems: two charges without an id may be equal in all members.

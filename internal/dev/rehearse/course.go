@@ -24,14 +24,14 @@ const lateBy = 10 * time.Second
 func courses() []course {
 	return []course{
 		{"plain", "The customer pressed the button once.", nil, plain},
-		{"double press", "The customer pressed the button twice at once, and once more while the answer was under way.", heldAnswer, doublePress},
+		{"double press", "The customer pressed the button twice at once, and once more before the answer if the page offered it.", heldAnswer, doublePress},
 		{"reload", "The customer loaded the page again while the answer was under way.", heldAndLost, reload},
 		{"back", "The customer went back after the end, and pressed again if the page offered it.", nil, back},
-		{"two tabs", "The customer pressed the button in two tabs at once.", heldAnswer, twoTabs},
+		{"two tabs", "The customer pressed the button in one tab, and in a second tab before the first answer if it was offered there.", heldAnswer, twoTabs},
 		{"answer lost", "The shop's answer was lost on its way to the browser.", lostAnswer, press},
-		{"repeated", "A proxy sent each request to the shop twice.", repeated, press},
+		{"repeated", "A proxy sent each request that pays twice.", repeated, press},
 		{"offline", "The browser lost its network while the answer was under way, and had it again later.", heldAndLost, offline},
-		{"slow", "Each answer of the shop was 10 seconds late.", slow, press},
+		{"slow", "Each answer to a request that pays was 10 seconds late.", slow, press},
 		{"killed", "The browser was killed while the answer was under way, and opened again on the page.", heldAnswer, killed},
 	}
 }
@@ -90,10 +90,8 @@ func doublePress(ctx context.Context, c *customer, hold *faults.Hold) (End, erro
 	if err := c.pressAndHold(ctx, hold, 2); err != nil {
 		return Silent, err
 	}
-	if _, err := c.page.sees(ctx, Sight{Show: c.Pay}, true); err == nil {
-		if err := c.pay(ctx, c.page, 1); err != nil {
-			return Silent, err
-		}
+	if _, err := c.payIfOffered(ctx, c.page); err != nil {
+		return Silent, err
 	}
 	hold.Free()
 	return c.insist(ctx, c.page, again)
@@ -123,11 +121,10 @@ func back(ctx context.Context, c *customer, hold *faults.Hold) (End, error) {
 		if !pause(ctx, look) {
 			return end, ctx.Err() //nolint:wrapcheck // an interruption
 		}
-		if _, err := c.page.sees(ctx, Sight{Show: c.Pay}, true); err == nil {
-			c.refill(ctx, c.page)
-			if err := c.pay(ctx, c.page, 1); err != nil {
-				return end, err
-			}
+		c.refill(ctx, c.page)
+		if acted, err := c.payIfOffered(ctx, c.page); err != nil {
+			return end, err
+		} else if acted {
 			return c.insist(ctx, c.page, again)
 		}
 	}
@@ -152,10 +149,8 @@ func twoTabs(ctx context.Context, c *customer, hold *faults.Hold) (End, error) {
 	if err := c.pressAndHold(ctx, hold, 1); err != nil {
 		return Silent, err
 	}
-	if _, err := other.sees(ctx, Sight{Show: c.Pay}, true); err == nil {
-		if err := c.pay(ctx, other, 1); err != nil {
-			return Silent, err
-		}
+	if _, err := c.payIfOffered(ctx, other); err != nil {
+		return Silent, err
 	}
 	hold.Free()
 	end, err := c.insist(ctx, c.page, again)

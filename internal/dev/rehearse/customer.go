@@ -16,6 +16,7 @@ type customer struct {
 	path, profile string
 	checkout      *url.URL
 	network       *network
+	now           func() time.Time
 	browser       *browser
 	page          *page
 	// address is the page with the button that pays.
@@ -149,8 +150,8 @@ func (c *customer) refill(ctx context.Context, p *page) {
 func (c *customer) insist(ctx context.Context, p *page, often int) (End, error) {
 	within, cancel := context.WithTimeout(ctx, c.Limit)
 	defer cancel()
-	acts, waited := 0, 0
-	for end := Silent; ; waited++ {
+	acts, since := 0, c.now()
+	for end := Silent; ; {
 		switch now, err := c.endOf(within, p); {
 		case err != nil && !errors.Is(err, context.DeadlineExceeded):
 			return Silent, err
@@ -162,17 +163,20 @@ func (c *customer) insist(ctx context.Context, p *page, often int) (End, error) 
 		switch {
 		case acts < mostThen && c.continues(within, p):
 			acts++
-			waited = 0
-		case waited >= waits && often > 0:
+			since = c.now()
+		case c.now().Sub(since) < waits*look:
+		case often > 0:
 			acted, err := c.tryAgain(within, p)
-			if err != nil {
+			switch {
+			case err != nil:
 				return end, err
-			}
-			if acted {
+			case acted:
 				often--
-				waited = 0
+				since = c.now()
+			case end == Failed:
+				return Failed, nil
 			}
-		case waited >= waits && end == Failed:
+		case end == Failed:
 			return Failed, nil
 		}
 		if !pause(within, look) {
@@ -220,18 +224,29 @@ func (c *customer) continues(ctx context.Context, p *page) (acted bool) {
 
 // tryAgain clicks the button that pays, or loads a page again that could not be loaded. It returns false if there is neither.
 func (c *customer) tryAgain(ctx context.Context, p *page) (bool, error) {
-	if _, err := p.sees(ctx, Sight{Show: c.Pay}, true); err == nil {
-		c.refill(ctx, p)
-		err := c.pay(ctx, p, 1)
-		if errors.Is(err, errGone) {
-			return false, err
-		}
-		return err == nil, nil
+	c.refill(ctx, p)
+	if acted, err := c.payIfOffered(ctx, p); acted || err != nil {
+		return acted, err
 	}
 	if address, _ := p.words(ctx); address == "chrome-error://chromewebdata/" {
 		return true, p.reload(ctx)
 	}
 	return false, nil
+}
+
+// payIfOffered clicks the button that pays, if the page shows it, and reports whether it did. The page may lead elsewhere meanwhile.
+func (c *customer) payIfOffered(ctx context.Context, p *page) (bool, error) {
+	if _, err := p.sees(ctx, Sight{Show: c.Pay}, true); err != nil {
+		return false, nil //nolint:nilerr // it is not offered
+	}
+	err := c.pay(ctx, p, 1)
+	switch {
+	case errors.Is(err, errGone) || ctx.Err() != nil:
+		return false, errors.Join(err, ctx.Err())
+	case err != nil:
+		c.pressed--
+	}
+	return err == nil, nil
 }
 
 // pause waits; it returns false if ctx has ended.

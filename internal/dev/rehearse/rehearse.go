@@ -151,7 +151,7 @@ func (o Options) run(ctx context.Context, course course, way *network, n string)
 	if err != nil {
 		return r, err
 	}
-	c := &customer{Script: script, path: o.Browser, checkout: checkout, network: way}
+	c := &customer{Script: script, path: o.Browser, checkout: checkout, network: way, now: o.Now}
 	defer c.leave()
 	way.breakBy()
 	if err := c.enter(ctx); err != nil {

@@ -18,7 +18,8 @@ import (
 	"github.com/paylatch/paylatch/internal/dev/testdb"
 )
 
-// TestNaiveShop: the rehearsal finds the double charges of a shop without idempotency.
+// TestNaiveShop: the rehearsal finds the double charges of a shop without idempotency. Two faults are enough here; with PAYLATCH_LARGE=1 it
+// runs all courses, which takes two minutes.
 func TestNaiveShop(t *testing.T) {
 	t.Parallel()
 	chromium, err := findBrowser("")
@@ -37,7 +38,11 @@ func TestNaiveShop(t *testing.T) {
 	require.NoError(t, err)
 	script, err := Read(strings.NewReader(strings.ReplaceAll(string(f), "http://127.0.0.1:9090", provider.URL)))
 	require.NoError(t, err)
-	all, err := chosen(nil)
+	names := []string{"answer lost", "repeated"}
+	if os.Getenv("PAYLATCH_LARGE") != "" {
+		names = nil
+	}
+	all, err := chosen(names)
 	require.NoError(t, err)
 	got := map[string]int{}
 	require.NoError(t, Run(t.Context(), Options{
@@ -53,8 +58,9 @@ func TestNaiveShop(t *testing.T) {
 		require.Positive(t, r.Requests)
 	}))
 	require.Len(t, got, len(all))
-	for _, name := range []string{"double press", "back", "two tabs", "answer lost", "repeated", "slow", "killed"} {
-		require.Greater(t, got[name], 1, name)
+	for name, charges := range got {
+		// The answer of the courses reload and offline may have reached the page.
+		require.True(t, charges > 1 || name == "plain" || name == "reload" || name == "offline", "%s: %d", name, charges)
 	}
 }
 

@@ -30,7 +30,8 @@ type Result struct {
 // judge compares the charges with one charge and with the page.
 func (r *Result) judge(faulty bool) {
 	n := len(r.Charges)
-	r.OK = n == 1
+	// A fault that met no request shows nothing.
+	r.OK = n == 1 && (!faulty || r.Requests > 0)
 	switch {
 	case r.Page == Paid && n == 0:
 		r.Contradiction = "the page shows a paid order that was not charged"

@@ -85,7 +85,7 @@ func Read(r io.Reader) (*Script, error) {
 	}
 	var node yaml.Node
 	if err := yaml.Unmarshal(text, &node); err != nil {
-		return nil, fmt.Errorf("the script is no YAML: %w", err)
+		return nil, fmt.Errorf("the script is not YAML: %w", err)
 	}
 	if err := errors.Join(scriptKeys().check(&node)...); err != nil {
 		return nil, err
@@ -124,7 +124,11 @@ func (k keys) check(n *yaml.Node) (wrong []error) {
 func (s *Script) invalid() (wrong []error) {
 	for name, steps := range map[string][]Step{"steps": s.Steps, "then": s.Then} {
 		for i, step := range steps {
-			if err := step.invalid(); err != nil {
+			err := step.invalid()
+			if name == "then" && err == nil && (step.Open != "" || step.Wait != "") {
+				err = errors.New("a step of then is press or fill")
+			}
+			if err != nil {
 				wrong = append(wrong, fmt.Errorf("%s: number %d: %w", name, i+1, err))
 			}
 		}

@@ -55,7 +55,7 @@ func TestReadNamesAllErrors(t *testing.T) {
 		"success: {show: a}\ncharges: {url: b}":           "pay is missing",
 		"pay: a\ncharges: {url: b}":                       "success.show is missing",
 		"pay: a\nsuccess: {show: b}":                      "charges needs either url or command",
-		"pay: [":                                          "the script is no YAML",
+		"pay: [":                                          "the script is not YAML",
 		small + "steps: 7":                                "cannot unmarshal",
 		small + "charges2: {}\nsteps: [{a: b}, {c: d}]\n": "line 6: no such key: c",
 	} {

@@ -247,8 +247,8 @@ func (s *Changeset) claim(c *Change, r *payment.Refund, name string, cause payme
 	}
 }
 
-// supersede takes the name from a refund that turned out to be another refund. It is written before the refund that has
-// the name now.
+// supersede takes the provider's name from a dashboard refund that is in fact a refund of ours. The row is written before the refund that
+// has the name now.
 func (s *Changeset) supersede(r *payment.Refund, cause payment.Cause) {
 	f := &s.refunds
 	f.touch(r, r.Version)

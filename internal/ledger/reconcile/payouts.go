@@ -31,7 +31,7 @@ func (j *job) named(entries []gateway.Entry) (all []payment.Payout) {
 }
 
 // payouts keeps the payouts that the provider lists, or that the file has. It runs after the entries, so that a payout that has ended is
-// published with its settlements counted.
+// published with its settlements counted. The amount of a file's payout is kept if all its entries are in the span.
 func (j *job) payouts(ctx context.Context) error {
 	list, tells := j.Accounts.Get(j.Account).Books.(gateway.Payouts)
 	if !tells && j.File == nil {
@@ -57,6 +57,9 @@ func (j *job) payouts(ctx context.Context) error {
 	}
 	if j.File != nil {
 		for _, r := range j.paid {
+			if j.partial[payment.StorableName(r.ProviderID)] {
+				continue // its amount is not that of the entries in the span
+			}
 			if err := take(r); err != nil {
 				return err
 			}

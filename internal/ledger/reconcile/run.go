@@ -110,7 +110,7 @@ func (r *Reconciler) run(q Request) *Run {
 func (r *Reconciler) carry(ctx context.Context, q Request, run Run) (Count, error) {
 	j := &job{
 		Reconciler: r, Request: q, run: run, asked: map[payment.AttemptID]bool{},
-		left: map[payment.AttemptID]map[string]gateway.Entry{}, unknown: map[string]*unknown{},
+		left: map[payment.AttemptID]map[string]gateway.Entry{}, unknown: map[string]*unknown{}, partial: map[string]bool{},
 	}
 	var err error
 	if r.HoldOf != nil {
@@ -180,8 +180,9 @@ type job struct {
 	// unread is set where entries could not be read; all others were. later is set where a forgotten payment could not be made
 	// again yet.
 	unread, later error
-	// paid are the payouts of a file.
-	paid []payment.PayoutReport
+	// paid are the payouts of a file, partial those with an entry outside of the span.
+	paid    []payment.PayoutReport
+	partial map[string]bool
 	// answered counts the lookups of payments without an entry.
 	answered int
 	// hold is set if the account is held.
@@ -229,6 +230,7 @@ func (j *job) take(ctx context.Context, e gateway.Entry) error {
 		}
 	}
 	if outside {
+		j.partial[e.Payout] = true
 		return nil
 	}
 	if j.batch = append(j.batch, e); len(j.batch) < batchSize {

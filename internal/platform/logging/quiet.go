@@ -15,10 +15,10 @@ import (
 // Unanswered is in the error of each line about a database that does not answer.
 const Unanswered = "does not answer"
 
-// saidAgain is the shortest pause between two equal lines about a database that does not respond.
+// saidAgain is the shortest pause between two lines with the same message about a database that does not respond.
 const saidAgain = time.Minute
 
-// quiet passes lines on. Of equal lines about a database that does not respond it passes one a minute, because otherwise all loops
+// quiet passes lines on. Of lines with the same message about a database that does not respond it passes one a minute, because otherwise all loops
 // and requests would log them for the whole outage. It hides API keys in all lines.
 type quiet struct {
 	to  io.Writer

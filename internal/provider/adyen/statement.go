@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -85,28 +87,54 @@ var (
 // (https://docs.adyen.com/reporting/settlement-reconciliation/transaction-level/settlement-details-report), which lists
 // the payments in a payout batch with their fees. As in webhooks, a movement is named by its Modification Reference. A
 // capture is the total of its payment, or one of several. Lines of other types are entries of the account. A payout has the batch's
-// number and its amount; the report states neither its status nor its arrival.
+// number and its amount; the report states neither its status nor its arrival. A batch with payouts in several currencies, or of several
+// merchant accounts, passes none of them, because its number does not name one payout.
 //
 // If all lines can be read, the net amounts of a batch and its payout (MerchantPayout) must add up to 0.
 func Statement(file io.Reader, take func(gateway.Entry) error) error {
-	sums, seen := batches{}, map[string]int{}
-	if err := kit.ReadTable(file, columnsNeeded(), func(r kit.TableRow) (*gateway.Entry, error) {
+	sums, seen, paid := batches{}, map[string]int{}, map[batch]int64{}
+	err := kit.ReadTable(file, columnsNeeded(), func(r kit.TableRow) (*gateway.Entry, error) {
 		if err := sums.add(r); err != nil {
 			return nil, err
 		}
 		if _, known := types[r.Text(columnType)]; !known {
-			return ofAccount(r, seen)
+			return ofAccount(r, seen, paid)
 		}
 		return line(r)
-	}, take); err != nil {
+	}, take)
+	if err == nil || errors.Is(err, gateway.ErrUnreadable) {
+		if failed := payouts(paid, take); failed != nil {
+			return failed
+		}
+	}
+	if err != nil {
 		return err
 	}
 	return sums.check()
 }
 
+// payouts passes the payouts whose batch number names no other payout.
+func payouts(paid map[batch]int64, take func(gateway.Entry) error) error {
+	of := map[string]int{}
+	for b := range paid {
+		of[b.number]++
+	}
+	for _, b := range slices.SortedFunc(maps.Keys(paid), func(a, b batch) int { return cmp.Compare(a.number, b.number) }) {
+		if of[b.number] > 1 {
+			continue
+		}
+		money := &payment.Money{Minor: paid[b], Currency: payment.Currency(b.currency)}
+		if err := take(gateway.Entry{Paid: &payment.PayoutReport{ProviderID: b.number, Money: money}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // ofAccount reads a line of the report about the account. It returns nil for a line that does not change the balance. Lines of the same
-// type and reference are numbered in seen, because Adyen gives them no ids.
-func ofAccount(r kit.TableRow, seen map[string]int) (*gateway.Entry, error) {
+// type and reference are numbered in seen, because Adyen gives them no ids. A payout is added to paid. Without its batch a line has no id of
+// its own, and a payout no entries: such lines are omitted.
+func ofAccount(r kit.TableRow, seen map[string]int, paid map[batch]int64) (*gateway.Entry, error) {
 	kind, number := r.Text(columnType), r.Text(columnBatch)
 	net, err := balance(r, columnNetCredit, columnNetDebit, r.Text(columnNet))
 	switch {
@@ -114,11 +142,11 @@ func ofAccount(r kit.TableRow, seen map[string]int) (*gateway.Entry, error) {
 		return nil, nil //nolint:nilnil // an omitted line
 	case err != nil:
 		return nil, err
-	case kind == payout && number == "":
-		return nil, nil //nolint:nilnil // no entry names the payout
+	case number == "":
+		return nil, nil //nolint:nilnil // an omitted line
 	case kind == payout:
-		net.Minor = -net.Minor
-		return &gateway.Entry{Paid: &payment.PayoutReport{ProviderID: number, Money: net}}, nil
+		paid[batch{r.Text(columnMerchant), number, string(net.Currency)}] -= net.Minor
+		return nil, nil //nolint:nilnil // it comes after all lines
 	}
 	id := number + "/" + kind + "/" + r.Text(columnModification)
 	seen[id]++

@@ -19,6 +19,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 	n.If(secret && ch.Customer.IP == "", "customer.ip", "is required to charge a card's cryptogram")
 	n.If(secret && ch.ReturnURL == "", "return_url", "is required for 3-D Secure: the bank posts its response to this address")
 	n.If(ch.Token == sbp && ch.Capture == payment.CaptureManual, "capture", "must be automatic with "+sbp+": the SBP holds no money")
+	n.If(ch.Save && links[ch.Token] != "", "save_payment_method", "is not possible with "+ch.Token+": only cards are stored")
 	n.If(ch.Token == tPay && ch.ReturnURL == "", "return_url", "is required with "+tPay)
 	_, known := kit.DeviceOf(ch.Browser)
 	n.If((ch.Token == tPay || ch.Token == sberPay) && !known, "browser.user_agent", "is required with "+tPay+" and "+sberPay)

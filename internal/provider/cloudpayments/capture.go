@@ -71,10 +71,16 @@ func (c *Client) void(ctx context.Context, id json.Number, cl gateway.Cancel) (g
 		return canceled(gateway.Outcome{ProviderPaymentID: string(id)}), nil
 	}
 	t, now, err := c.stands(ctx, id, fsm.EventFailed)
-	if now.Event != fsm.EventActionRequired {
-		return now, err
-	}
 	life, ends := t.mayBePaid()
+	switch {
+	case err != nil:
+		return now, err
+	case t.retriesOnQR() && cl.Quiet < life:
+		now.Event, now.PageOpen = fsm.EventSoftFailed, true
+		return now, nil
+	case now.Event != fsm.EventActionRequired:
+		return now, nil
+	}
 	if ends && cl.Quiet >= life {
 		return canceled(gateway.Outcome{ProviderPaymentID: string(id)}), nil
 	}

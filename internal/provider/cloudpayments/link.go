@@ -118,3 +118,9 @@ func (t transaction) mayBePaid() (time.Duration, bool) {
 	}
 	return linkMinutes*time.Minute + proofLife, true
 }
+
+// retriesOnQR reports whether the transaction was declined, and its customer may try again: one QR code of the SBP can be paid any number
+// of times (https://developers.cloudpayments.ru/#sbp).
+func (t transaction) retriesOnQR() bool {
+	return t.Status == statusDeclined && t.data()[linkMark] == sbp
+}

@@ -126,26 +126,39 @@ func TestCancel_of_a_link(t *testing.T) {
 	}
 }
 
-// A notification, or a lookup, ends a payment by a link. After a decline the page of a widget stays open; a link does not.
+// A notification, or a lookup, ends a payment by a link. After a decline the page of a widget stays open, and so does a QR code of the SBP,
+// until it has expired. The link to another app does not.
 func TestANotificationEndsAPaymentByALink(t *testing.T) {
 	t.Parallel()
 	v, err := hooks.New(webhooks.Config{Secrets: []string{secret}})
 	require.NoError(t, err)
-	for topic, want := range map[string]struct {
-		status string
-		kind   webhooks.Kind
-		event  fsm.Event
+	for _, want := range []struct {
+		token, topic, status string
+		kind                 webhooks.Kind
+		event                fsm.Event
+		open                 bool
 	}{
-		"pay":  {"Completed", webhooks.KindSucceeded, fsm.EventSucceeded},
-		"fail": {"Declined", webhooks.KindFailed, fsm.EventFailed},
+		{"sbp", "pay", "Completed", webhooks.KindSucceeded, fsm.EventSucceeded, false},
+		{"sbp", "fail", "Declined", webhooks.KindFailed, fsm.EventFailed, true},
+		{"tpay", "fail", "Declined", webhooks.KindFailed, fsm.EventFailed, false},
+		{"sberpay", "fail", "Declined", webhooks.KindFailed, fsm.EventFailed, false},
 	} {
-		f, c, o := linked(t, "sbp")
+		topic := want.topic
+		f, c, o := linked(t, want.token)
 		paid := f.transactions[0]
 		paid.status = want.status
 		now, err := c.Lookup(t.Context(), o.ProviderPaymentID)
 		require.NoError(t, err)
 		require.Equal(t, want.event, now.Event)
-		require.False(t, now.PageOpen)
+		require.Equal(t, want.open, now.PageOpen)
+		for quiet, open := range map[time.Duration]bool{0: want.open, 40 * time.Minute: false} {
+			now, err = c.Cancel(t.Context(), gateway.Cancel{
+				Attempt: c.charge.Attempt, ProviderPaymentID: o.ProviderPaymentID, IdempotencyKey: uuid.NewString(), Permit: permit(), Quiet: quiet,
+			})
+			require.NoError(t, err)
+			require.Equal(t, open, now.PageOpen, "%s after %s", want.token, quiet)
+			require.Equal(t, open, now.Event == fsm.EventSoftFailed)
+		}
 
 		body, err := json.Marshal(object{
 			"TransactionId": 501, "Amount": "19.99", "Currency": "RUB", "Status": want.status, "OperationType": "Payment", "PaymentMethod": "Sbp",
@@ -161,7 +174,7 @@ func TestANotificationEndsAPaymentByALink(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want.kind, events[0].Kind)
 		require.Equal(t, o.ProviderPaymentID, events[0].ProviderPaymentID)
-		require.False(t, events[0].PageOpen)
+		require.Equal(t, want.open, events[0].PageOpen)
 		d.Body = []byte(strings.Replace(string(body), `\"app\"`, `\"app_of_another\"`, 1))
 		require.NoError(t, v.Sign(&d))
 		events, err = v.Verify(t.Context(), d)
@@ -185,7 +198,10 @@ func TestARefundByTheSBPEndsLater(t *testing.T) {
 	for status, want := range map[string]struct {
 		event fsm.Event
 		kind  webhooks.Kind
-	}{"Completed": {fsm.EventSucceeded, webhooks.KindRefundSucceeded}, "Declined": {fsm.EventFailed, webhooks.KindRefundFailed}} {
+	}{
+		"Completed": {fsm.EventSucceeded, webhooks.KindRefundSucceeded}, "Declined": {fsm.EventFailed, webhooks.KindRefundFailed},
+		"Pending": {fsm.EventProcessing, webhooks.KindRefundPending},
+	} {
 		f.transactions[1].status = status
 		now, err := c.LookupRefund(t.Context(), gateway.RefundRef{Refund: r.Refund, ProviderRefundID: "502", ProviderPaymentID: o.ProviderPaymentID})
 		require.NoError(t, err)

@@ -33,7 +33,9 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
-	return t.outcome()
+	o, err := t.outcome()
+	o.PageOpen = t.retriesOnQR()
+	return o, err
 }
 
 func (c *Client) lookupPage(ctx context.Context, page container) (gateway.Outcome, error) {
@@ -62,14 +64,14 @@ func (n container) outcome(t transaction) (gateway.Outcome, error) {
 
 // Find implements gateway.Provider (https://developers.cloudpayments.ru/#proverka-statusa-platezha). Our reference is
 // the InvoiceId, which the widget takes from the browser. Find uses the older of two methods, because only that method
-// is limited to payments. A declined payment may come from the widget, where the customer may try again.
+// is limited to payments. A declined payment may come from the widget or a QR code of the SBP, where the customer may try again.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	t, err := c.transaction(ctx, "/payments/find", invoiceRequest{id.String()})
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
 	o, err := t.outcome()
-	o.PageOpen = t.Status == statusDeclined
+	o.PageOpen = t.retriesOnQR() || t.Status == statusDeclined && t.data()[linkMark] == ""
 	return o, err
 }
 

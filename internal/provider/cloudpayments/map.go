@@ -100,8 +100,12 @@ func (t transaction) outcome() (o gateway.Outcome, err error) {
 	switch t.Status {
 	case "":
 		return gateway.Outcome{}, errNameless
-	case "AwaitingAuthentication", "Created", "Pending": // the last two, of an unpaid link, are from memory
+	case "AwaitingAuthentication":
 		o.Event = fsm.EventActionRequired
+	case "Created": // of a link that nobody has opened, from memory; a transaction in another state may be at the bank
+		if t.data()[linkMark] != "" {
+			o.Event = fsm.EventActionRequired
+		}
 	case "Authorized":
 		o.Event, o.Saved = fsm.EventAuthorized, t.saved()
 		o.Money, err = t.money()

@@ -39,14 +39,22 @@ func (a authentication) passes() bool {
 	return false
 }
 
-// rejected returns the failed authentication of the order's card; nil if the order has none.
-func (o order) rejected() *authentication {
+// results returns the results of the order's 3-D Secure: none, if the card or its wallet needed none, or the customer has not finished.
+func (o order) results() (all []*authentication) {
 	for _, s := range o.Source {
 		for _, a := range []*authentication{s.Authentication, s.Card.Authentication} {
-			if a != nil && !a.passes() {
-				return a
+			if a != nil {
+				all = append(all, a)
 			}
 		}
+	}
+	return all
+}
+
+// rejected returns the first result that has not passed; nil if all have.
+func rejected(results []*authentication) *authentication {
+	if i := slices.IndexFunc(results, func(a *authentication) bool { return !a.passes() }); i >= 0 {
+		return results[i]
 	}
 	return nil
 }
@@ -60,10 +68,16 @@ func (a authentication) failure() *payment.Failure {
 func (c *Client) authenticated(ctx context.Context, id string, l *gateway.Permit) (order, error) {
 	var found order
 	err := c.api.Get(ctx, ordersPath+"/"+url.PathEscape(id)+"?fields=payment_source", l, &found)
-	if err == nil && (found.ID == "" || found.Status == "") {
+	if err == nil && found.ID == "" { // the filter may leave out the status
 		err = errNameless
 	}
 	return found, err
+}
+
+// unverified reports whether PayPal's script may still have to authenticate the card: it verifies cards and Google Pay, and PayPal approves
+// an order that needs no verification.
+func (o order) unverified() bool {
+	return o.Status == "CREATED" && (o.method() == "card" || o.method() == "google_pay")
 }
 
 // action returns what the customer does next: PayPal's script in the shop's page takes the order's id, and any other order has a page.

@@ -143,7 +143,7 @@ func TestOnlyAnAuthenticatedCardIsCaptured(t *testing.T) {
 	}
 }
 
-// A card without a result of 3-D Secure needed none.
+// A card without a result of 3-D Secure needed none if PayPal has approved the order. Otherwise its customer may not have finished.
 func TestACardThatNeedsNoAuthenticationIsCaptured(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -151,6 +151,8 @@ func TestACardThatNeedsNoAuthenticationIsCaptured(t *testing.T) {
 	ch := manual(charge("card"))
 	o := charged(t, c, ch)
 	f.enters(o.Container, "CREATED", nil)
+	require.Equal(t, fsm.EventActionRequired, completed(t, c, completion(ch, o.Container)).Event)
+	f.enters(o.Container, "APPROVED", nil)
 	require.Equal(t, fsm.EventAuthorized, completed(t, c, completion(ch, o.Container)).Event)
 }
 

@@ -21,14 +21,8 @@ func (c *Client) Complete(ctx context.Context, ch gateway.Completion) (gateway.O
 	if in == "" {
 		return gateway.Outcome{}, gateway.ErrUnsupportedRequest
 	}
-	checked, err := c.authenticated(ctx, in, &ch.Permit)
-	switch failed := checked.rejected(); {
-	case errors.Is(err, gateway.ErrNoSuchPayment):
-		return gateway.Outcome{}, err
-	case err != nil:
-		return gateway.Outcome{}, kit.NotSent(err)
-	case failed != nil:
-		return c.unauthenticated(ctx, in, failed)
+	if stays, err := c.unready(ctx, in, &ch.Permit); stays != nil || err != nil {
+		return *cmp.Or(stays, &gateway.Outcome{}), err
 	}
 	verb := "/capture"
 	if ch.Capture == payment.CaptureManual {
@@ -52,6 +46,37 @@ func (c *Client) Complete(ctx context.Context, ch gateway.Completion) (gateway.O
 		now.Event, now.Approved, now.NextAction, now.Failure = fsm.EventSoftFailed, false, nil, refused.failure()
 	}
 	return now, err
+}
+
+// unready returns the state of an order that must not be captured, because its card has not passed 3-D Secure or may still have to; nil for
+// any other order.
+func (c *Client) unready(ctx context.Context, id string, l *gateway.Permit) (*gateway.Outcome, error) {
+	checked, err := c.authenticated(ctx, id, l)
+	switch {
+	case errors.Is(err, gateway.ErrNoSuchPayment):
+		return nil, err
+	case err != nil:
+		return nil, kit.NotSent(err)
+	}
+	results := checked.results()
+	if failed := rejected(results); failed != nil {
+		now, err := c.unauthenticated(ctx, id, failed)
+		return &now, err
+	}
+	_, card := checked.Source["card"]
+	_, google := checked.Source["google_pay"]
+	if len(results) > 0 || !card && !google {
+		return nil, nil //nolint:nilnil // it may be captured
+	}
+	found, err := c.order(ctx, id, nil)
+	if err != nil {
+		return nil, kit.NotSent(err)
+	}
+	if !found.unverified() {
+		return nil, nil //nolint:nilnil // it may be captured
+	}
+	now, err := outcome(found)
+	return &now, err
 }
 
 // unauthenticated returns the state of an order whose card has not passed 3-D Secure. Nothing is sent for it. While PayPal still waits for

@@ -225,7 +225,7 @@ func (o order) waiting(out *gateway.Outcome) {
 	switch o.Status {
 	case "APPROVED":
 		out.Event, out.Approved = fsm.EventActionRequired, true
-		if failed := o.rejected(); failed != nil {
+		if failed := rejected(o.results()); failed != nil {
 			out.Event, out.Approved, out.Failure = fsm.EventSoftFailed, false, failed.failure()
 		}
 	case "CREATED", "SAVED", "PAYER_ACTION_REQUIRED":

@@ -98,13 +98,13 @@ func methodType(d gateway.Details) string {
 // pay sets the payment method: a confirmation token, a card token of the Tokens API, Klarna, or a payment method's id.
 func pay(p *stripe.PaymentIntentCreateParams, d gateway.Details) {
 	token := d.Token
-	switch kind, _, _ := strings.Cut(token, "_"); kind {
-	case "ctoken":
-		p.ConfirmationToken = &token
-	case klarna:
+	switch kind, _, _ := strings.Cut(token, "_"); {
+	case token == klarna:
 		p.AddExtra("payment_method_data[type]", klarna)
 		bill(p, d.Customer)
-	case "tok":
+	case kind == "ctoken":
+		p.ConfirmationToken = &token
+	case kind == "tok":
 		p.AddExtra("payment_method_data[type]", "card")
 		p.AddExtra("payment_method_data[card][token]", token)
 		bill(p, d.Customer)

@@ -16,8 +16,11 @@ import (
 // to a customer only together with that customer
 // (https://docs.stripe.com/api/payment_intents/create#create_payment_intent-customer).
 func (c *Client) TokenKind(token string) gateway.TokenKind {
+	if token == klarna {
+		return gateway.TokenSingleUse
+	}
 	switch kind, _, _ := strings.Cut(token, "_"); kind {
-	case "ctoken", "tok", klarna:
+	case "ctoken", "tok":
 		return gateway.TokenSingleUse
 	case "cus", "card", "ba", "src":
 		return gateway.TokenStored

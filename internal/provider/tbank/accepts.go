@@ -29,6 +29,7 @@ func (c *Client) Accepts(ch gateway.Charge) error {
 		n.If(!ch.Unattended || by != byMerchant && by != byInstalments, "provider_data.OperationInitiatorType", "must be R or I, with `initiator: merchant`")
 	}
 	n.If(ch.Token == sbp && ch.Capture == payment.CaptureManual, "capture", "must be automatic with "+sbp+": the bank holds no money of the SBP")
+	n.If(ch.Save && apps[ch.Token], "save_payment_method", "is not possible with "+ch.Token+": the bank stores cards only")
 	n.If(ch.Token == sberPay && device(ch.Browser) == "", "browser.user_agent", "is required with "+sberPay)
 	if due, given := ch.ProviderData[dueDate]; given {
 		n.If(expiry(due).IsZero(), "provider_data."+dueDate, "must be a time with its zone, such as 2026-03-01T12:28:00+03:00")

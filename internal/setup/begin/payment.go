@@ -129,6 +129,7 @@ func (p *Payment) unmade(ctx context.Context, err error) error {
 		}
 		text = strings.Join(fields, "; ")
 	}
+	text = strings.ReplaceAll(text, "`", "")
 	return p.missing("no payment", fmt.Sprintf("the service refused the request: %d %s: %s", refused.Status, refused.Code, text), p.Base+"/problems/"+refused.Code+" describes the code")
 }
 
