@@ -78,7 +78,7 @@ func feedQuery(p gen.ReadEventsParams) (after outbox.Cursor, types []string, lim
 	}
 	for _, t := range types {
 		if !slices.Contains(outbox.Types(), t) {
-			return after, nil, 0, payment.Invalid("type", "must be of "+strings.Join(outbox.Types(), ", "))
+			return after, nil, 0, payment.Invalid("type", "must be one or more of these, separated by commas: "+strings.Join(outbox.Types(), ", "))
 		}
 	}
 	limit = usualEvents

@@ -54,10 +54,13 @@ func triedEvent(id payment.AttemptID, code string) webhooks.Event {
 }
 
 // triedOn is a provider that looks up a page with a declined try.
-func triedOn() *answering {
+func triedOn() *answering { return triedAs(fsm.EventSoftFailed) }
+
+// triedAs is triedOn with an event of the lookup: where each try is a payment of its own, the declined one has failed.
+func triedAs(event fsm.Event) *answering {
 	return &answering{
 		lookup: func() (gateway.Outcome, error) {
-			return gateway.Outcome{Event: fsm.EventSoftFailed, PageOpen: true, Failure: payment.NewFailure("insufficient_funds", "")}, nil
+			return gateway.Outcome{Event: event, PageOpen: true, Failure: payment.NewFailure("insufficient_funds", "")}, nil
 		},
 		cancel: says(fsm.EventFailed),
 	}
@@ -65,7 +68,11 @@ func triedOn() *answering {
 
 func onPage(t *testing.T) (*env, *answering, payment.AttemptID) {
 	t.Helper()
-	p := triedOn()
+	return onPageOf(t, triedOn())
+}
+
+func onPageOf(t *testing.T, p *answering) (*env, *answering, payment.AttemptID) {
+	t.Helper()
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.tried(t, "tok_redirect", payment.CaptureAutomatic)
 	require.Equal(t, fsm.Applied, r.declines(t, id, "insufficient_funds"))
@@ -104,14 +111,19 @@ func pageHoldClearsTheFailure(t *testing.T) {
 
 func pageExpires(t *testing.T) {
 	t.Parallel()
-	r, p, id := onPage(t)
-	r.longAgo(t, id, time.Hour-time.Minute)
-	require.Equal(t, triedOnce, standingOf(r.recheck(t, id).Attempt))
-	r.longAgo(t, id, 2*time.Minute)
-	r.recheck(t, id)
-	require.Equal(t, outOfMoney, standingOf(r.recheck(t, id).Attempt))
-	require.EqualValues(t, 1, p.cancels.Load())
-	require.Empty(t, r.discrepancies(t, id))
+	for _, event := range []fsm.Event{fsm.EventSoftFailed, fsm.EventFailed} {
+		t.Run(string(event), func(t *testing.T) {
+			t.Parallel()
+			r, p, id := onPageOf(t, triedAs(event))
+			r.longAgo(t, id, time.Hour-time.Minute)
+			require.Equal(t, triedOnce, standingOf(r.recheck(t, id).Attempt))
+			r.longAgo(t, id, 2*time.Minute)
+			r.recheck(t, id)
+			require.Equal(t, outOfMoney, standingOf(r.recheck(t, id).Attempt))
+			require.EqualValues(t, 1, p.cancels.Load())
+			require.Empty(t, r.discrepancies(t, id))
+		})
+	}
 }
 
 func pageCancelled(t *testing.T) {

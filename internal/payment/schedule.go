@@ -107,7 +107,7 @@ func (l MaxAge) Outlived(a Attempt, says fsm.Event, now time.Time) bool {
 		return now.Sub(a.CreatedAt) > l.SlowLife()
 	case a.State == fsm.Authorized && (says == fsm.EventAuthorized || says == fsm.EventActionRequired):
 		return now.Sub(a.UpdatedAt) > cmp.Or(l.Authorized, 7*day)
-	case says == fsm.EventActionRequired, says == fsm.EventSoftFailed && a.DeclinedOnPage():
+	case says == fsm.EventActionRequired, (says == fsm.EventSoftFailed || says == fsm.EventFailed) && a.DeclinedOnPage():
 		return a.ExpiresAt == nil && now.Sub(a.CreatedAt) > cmp.Or(l.AwaitingCustomer, time.Hour)
 	}
 	return false

@@ -53,7 +53,7 @@ func transitionsInsertParams(changes []changeset.AttemptWrite) (*dbsqlc.Transiti
 	return p, nil
 }
 
-// transitionFromRow reads the row that TransitionsInsertParams has written.
+// transitionFromRow reads a row that TransitionsInsert has written.
 func transitionFromRow(row *dbsqlc.AttemptTransitions) (payment.Transition, error) {
 	var d logDetail
 	if err := json.Unmarshal(row.Detail, &d); err != nil {

@@ -216,7 +216,7 @@ func (i item) yes() bool { return i.Success == "true" }
 func (i item) no() bool { return i.Success == "false" }
 
 // onPage reports whether the payment was made on a page of Adyen's, where the customer may make another under the same
-// reference. The fields are not signed: they decide of no payment.
+// reference. The fields are not signed: they decide only whether the page counts as open, and never the state of a payment.
 func (i item) onPage() bool {
 	data := read.Members(i.AdditionalData)
 	return read.Text(data["checkoutSessionId"]) != "" || read.Text(data["paymentLinkId"]) != ""

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/paylatch/paylatch/webhooks"
@@ -24,8 +25,8 @@ func parse(topic string, raw []byte, currency string) (webhooks.Event, error) {
 		ID:         read.DerivedID(topic, fields["TransactionId"]),
 		OccurredAt: timeOf(fields["DateTime"]),
 	}
-	if topic == topicRefund && fields["Status"] != "" && fields["Status"] != statusCompleted {
-		e.ID = read.DerivedID(topic, fields["TransactionId"], fields["Status"])
+	if topic == topicRefund && e.Kind != webhooks.KindRefundSucceeded {
+		e.ID = read.DerivedID(topic, fields["TransactionId"], cmp.Or(fields["Status"], "Pending"))
 	}
 	if fields["TransactionId"] == "" {
 		e.ID = read.DerivedID(topic, fields["Id"], fields["Status"],
@@ -114,7 +115,7 @@ func refundKind(status, method string) webhooks.Kind {
 	switch {
 	case status == "Declined":
 		return webhooks.KindRefundFailed
-	case status == statusCompleted, status == "" && method != "Sbp":
+	case status == statusCompleted, status == "" && !strings.EqualFold(method, "Sbp"):
 		return webhooks.KindRefundSucceeded
 	default:
 		return webhooks.KindRefundPending
@@ -150,6 +151,9 @@ func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks
 		// belongs to its one transaction.
 		app := read.Text(data["app"])
 		e.PageOpen = app == "" || app == "sbp"
+		if app == "sbp" {
+			e.Kind = webhooks.KindSoftFailed
+		}
 		e.FailureCode, e.ProviderCode = FailureCode(fields["ReasonCode"])
 	}
 	if fields["Currency"] == "" {

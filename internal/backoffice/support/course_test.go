@@ -230,7 +230,7 @@ func TestTimelineAfterRetention(t *testing.T) {
 	page := r.page(t, id)
 	require.Nil(t, page.Events[0].Payload)
 	require.Contains(t, texts(page.Timeline), "webhook | provider:sandbox | The provider reported that the payment succeeded (€19.99). "+
-		"This was new and was applied. Its raw bytes were removed after the retention time.")
+		"This was new and was applied. Its raw bytes were deleted, after the retention time or by an erasure of the customer's data.")
 	e, err := r.desk.Reveal(t.Context(), ann, r.eventID(t, settled), reason)
 	require.NoError(t, err)
 	require.False(t, e.Kept)

@@ -36,7 +36,7 @@ func (e Event) Sentence() string {
 	}
 	text += arrivals[e.Taken]
 	if !e.Kept {
-		text += " Its raw bytes were removed after the retention time."
+		text += " Its raw bytes were deleted, after the retention time or by an erasure of the customer's data."
 	}
 	return text
 }

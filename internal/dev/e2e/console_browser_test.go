@@ -81,7 +81,7 @@ func TestAPersonAnswersTheirFirstCustomer(t *testing.T) {
 	b.paste(reason)
 	eval[any](b, `document.getElementById("amount").value = "1.00"`)
 	b.click("#form button")
-	b.until(`document.querySelector(".sure")?.innerText.startsWith("€1.00 of €14.99 is refunded")`)
+	b.until(`document.querySelector(".sure")?.innerText.startsWith("This refunds €1.00 of €14.99")`)
 	b.doubleClick("#form button")
 	b.until(`document.querySelector(".outcome")?.innerText === "The refund of €1.00 is succeeded."`)
 	require.Equal(t, []int64{500, 100}, column[int64](t, s.rig, `SELECT amount FROM refunds WHERE attempt_id = $1 ORDER BY created_at`, a.ID))

@@ -242,7 +242,7 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 
 		unseen := eve.post(path, "key", late.hidden(t, "key"), "amount", "5", "reason", "case 6", "sure", "yes")
 		unseen.is(t, http.StatusOK)
-		require.Contains(t, unseen.page(), "€5.00 of €14.99 is refunded", "who has not seen what is left is asked")
+		require.Contains(t, unseen.page(), "This refunds €5.00 of €14.99", "who has not seen what is left is asked")
 		payBack(eve, unseen).is(t, http.StatusSeeOther)
 		rest := ada.post(path, "key", ada.get(path).hidden(t, "key"), "amount", "9.99", "reason", "case 6")
 		for _, pressed := range atOnce(3, func(int) answer { return payBack(ada, rest) }) {

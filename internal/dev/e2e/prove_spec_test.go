@@ -159,7 +159,7 @@ func (k orderState) refuse(d *clientCall) []any {
 	}
 }
 
-// perhaps is an operation whose answer was lost.
+// perhaps returns the states that are possible after an operation whose answer was lost: it was executed, or it was not.
 func (k orderState) perhaps(d *clientCall) []any {
 	did := orderState{k.made || d.Kind == callOrder, k.cancelled || d.Kind == callCancelOrder, slices.Clone(k.attempts)}
 	if d.Kind == callPay && !did.begin(d.Key) {

@@ -238,7 +238,7 @@ func formTwoDevices(b *tab, s *demoShop) {
 	}
 	other.click("#pay")
 	other.formIsOpen()
-	b.click("#pay")
+	eval[any](b, `document.getElementById("pay").click()`) // its page may know already
 	b.shows("failed", "This order can't be paid again at the moment.")
 	other.paysByForm("tok_success")
 	s.paidSecond(other, order)

@@ -168,6 +168,8 @@ func (c *customer) insist(ctx context.Context, p *page, often int) (End, error) 
 		case often > 0:
 			acted, err := c.tryAgain(within, p)
 			switch {
+			case err != nil && within.Err() != nil && !errors.Is(err, errGone):
+				return end, ctx.Err() //nolint:wrapcheck // it is nil but for an interruption
 			case err != nil:
 				return end, err
 			case acted:
@@ -175,6 +177,8 @@ func (c *customer) insist(ctx context.Context, p *page, often int) (End, error) 
 				since = c.now()
 			case end == Failed:
 				return Failed, nil
+			default:
+				since = c.now() // the form may need a moment after it was filled
 			}
 		case end == Failed:
 			return Failed, nil

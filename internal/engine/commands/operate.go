@@ -290,7 +290,7 @@ func (c *Commands) Confirm(ctx context.Context, actor authz.Actor, req idempoten
 		actor: actor, req: req, attempt: cmd.AttemptID, kind: payment.OperationCapture, carries: cmd.ProviderData.Text(),
 		amount: func(a payment.Attempt, o payment.Order) (int64, error) {
 			if account, ok := c.Runner.Account(a); ok {
-				if err := account.Further.AcceptsCapture(cmd.ProviderData, a.Split || a.Origin != payment.OriginPaylatch); err != nil {
+				if err := account.Further.AcceptsCapture(cmd.ProviderData, a.Split); err != nil {
 					return 0, err
 				}
 			}

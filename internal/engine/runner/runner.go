@@ -4,7 +4,7 @@
 //
 // Take is a transaction. With the attempt locked, package payment decides about the operation (payment.Attempt.Permit),
 // the fence rises, and the operation is on disk as sent before its first byte. Send calls the provider, with no
-// transaction open. It checks the permit once more just before the first byte, by the lease and both clocks. Record is a
+// transaction open. Just before the first byte it checks, by two clocks, that the permit has not ended. Record is a
 // transaction again. The returned reports are always applied. The operation's own result and the inferences count only
 // while the fence holds.
 //

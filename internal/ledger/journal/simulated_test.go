@@ -389,12 +389,11 @@ func TestASimulatedMonth(t *testing.T) {
 		require.Equal(t, s.chargedBack[shop.account], payments.ChargedBack, shop.account)
 		require.EqualValues(t, 5000, balance.Reserved, shop.account)
 		require.EqualValues(t, 7777, balance.Transferred, shop.account)
-		require.NotZero(t, balance.Open(), shop.account)
 		left := balance.Open()
 		if shop.lists {
 			left -= unpaid
 		}
-		require.Equal(t, map[payment.Currency]int64{shop.balance: left}, accounts.under(journal.Balance(s.tills[i].account)), shop.account)
+		require.Equal(t, left, accounts.under(journal.Balance(s.tills[i].account))[shop.balance], shop.account)
 	}
 }
 

@@ -132,8 +132,8 @@ func payouts(paid map[batch]int64, take func(gateway.Entry) error) error {
 }
 
 // ofAccount reads a line of the report about the account. It returns nil for a line that does not change the balance. Lines of the same
-// type and reference are numbered in seen, because Adyen gives them no ids. A payout is added to paid. Without its batch a line has no id of
-// its own, and a payout no entries: such lines are omitted.
+// type and reference are numbered in seen, because Adyen gives them no ids. A payout is added to paid. A line without its batch is named by
+// its time; no entry names a payout without its batch, which is omitted.
 func ofAccount(r kit.TableRow, seen map[string]int, paid map[batch]int64) (*gateway.Entry, error) {
 	kind, number := r.Text(columnType), r.Text(columnBatch)
 	net, err := balance(r, columnNetCredit, columnNetDebit, r.Text(columnNet))
@@ -142,13 +142,13 @@ func ofAccount(r kit.TableRow, seen map[string]int, paid map[batch]int64) (*gate
 		return nil, nil //nolint:nilnil // an omitted line
 	case err != nil:
 		return nil, err
-	case number == "":
-		return nil, nil //nolint:nilnil // an omitted line
+	case kind == payout && number == "":
+		return nil, nil //nolint:nilnil // no entry names the payout
 	case kind == payout:
 		paid[batch{r.Text(columnMerchant), number, string(net.Currency)}] -= net.Minor
 		return nil, nil //nolint:nilnil // it comes after all lines
 	}
-	id := number + "/" + kind + "/" + r.Text(columnModification)
+	id := cmp.Or(number, r.Text(columnDate)) + "/" + kind + "/" + r.Text(columnModification)
 	seen[id]++
 	if n := seen[id]; n > 1 {
 		id += "/" + strconv.Itoa(n)

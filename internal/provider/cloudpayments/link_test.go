@@ -139,7 +139,7 @@ func TestANotificationEndsAPaymentByALink(t *testing.T) {
 		open                 bool
 	}{
 		{"sbp", "pay", "Completed", webhooks.KindSucceeded, fsm.EventSucceeded, false},
-		{"sbp", "fail", "Declined", webhooks.KindFailed, fsm.EventFailed, true},
+		{"sbp", "fail", "Declined", webhooks.KindSoftFailed, fsm.EventSoftFailed, true},
 		{"tpay", "fail", "Declined", webhooks.KindFailed, fsm.EventFailed, false},
 		{"sberpay", "fail", "Declined", webhooks.KindFailed, fsm.EventFailed, false},
 	} {

@@ -34,7 +34,9 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 		return gateway.Outcome{}, err
 	}
 	o, err := t.outcome()
-	o.PageOpen = t.retriesOnQR()
+	if t.retriesOnQR() {
+		o.Event, o.PageOpen = fsm.EventSoftFailed, true
+	}
 	return o, err
 }
 

@@ -102,7 +102,7 @@ func (t transaction) outcome() (o gateway.Outcome, err error) {
 		return gateway.Outcome{}, errNameless
 	case "AwaitingAuthentication":
 		o.Event = fsm.EventActionRequired
-	case "Created": // of a link that nobody has opened, from memory; a transaction in another state may be at the bank
+	case "Created", "Pending": // of a link that is not paid, from memory; any other transaction may be at the bank
 		if t.data()[linkMark] != "" {
 			o.Event = fsm.EventActionRequired
 		}

@@ -76,7 +76,7 @@ func (c *Client) unready(ctx context.Context, id string, l *gateway.Permit) (*ga
 		return nil, nil //nolint:nilnil // it may be captured
 	}
 	now, err := outcome(found)
-	return &now, err
+	return &now, kit.NotSent(err)
 }
 
 // unauthenticated returns the state of an order whose card has not passed 3-D Secure. Nothing is sent for it. While PayPal still waits for
