@@ -50,7 +50,7 @@ func TestAPersonAnswersTheirFirstCustomer(t *testing.T) {
 	b := newTab(t)
 	b.signIn(s.base, bearer)
 
-	b.until(`document.activeElement.id === "search"`) // by itself, once the page has loaded
+	b.until(`document.readyState === "complete" && document.activeElement.id === "search"`) // by itself, once the page has loaded
 	eval[any](b, `document.activeElement.blur()`)
 	for _, kind := range []input.DispatchKeyEventType{"keyDown", "keyUp"} {
 		call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: "/", Code: "Slash", Text: "/"})
