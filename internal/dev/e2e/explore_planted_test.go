@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// explored are the planted defects that must show in the interleavings of small cases (TestEveryInterleaving of package engine).
+// explored are the planted defects that should show in the interleavings of small cases (TestEveryInterleaving of package engine). They have
+// not been run yet.
 var explored = []string{"ack-before-commit", "attempt-not-locked", "check-then-insert", "never-arrived-at-once", "no-fence"}
 
 // TestPlantedExplored runs TestEveryInterleaving with planted defects: it must break a promise with each.

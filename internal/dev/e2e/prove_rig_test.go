@@ -54,7 +54,7 @@ type proof struct {
 	history *history
 	program string
 	pg      *devpg.Server
-	// pair has a standby, follows is the one that is synchronous, and former the directory from which the next is made.
+	// pair is the primary with its standby. follows is the synchronous standby of now. The next standby is made from the directory former.
 	pair    *pair
 	follows *devpg.Server
 	former  string

@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
-// These tokens are payments in a bank's app, to which a link leads. The SBP is Russia's Faster Payments System
+// With these tokens the customer pays in a bank's app, which opens by a link. The SBP is Russia's Faster Payments System
 // (https://developers.cloudpayments.ru/#sbp, #t-pay, #sberpay).
 const sbp, tPay, sberPay = "sbp", "tpay", "sberpay"
 

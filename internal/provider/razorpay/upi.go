@@ -41,8 +41,8 @@ func (n *noteTexts) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// open begins the payment of an order and returns the link to the app. If that fails, for whatever reason, nobody has the
-// link or knows the order, and nobody can pay it.
+// open begins the payment of an order and returns the link to the app. If the call fails, the customer never
+// gets the link, and the order can't be paid.
 func (c *Client) open(ctx context.Context, ch gateway.Charge, made order, units int64) (gateway.Outcome, error) {
 	r := upiRequest{
 		Amount: units, Currency: string(ch.Money.Currency), OrderID: made.ID, Email: ch.Customer.Email, Contact: ch.Customer.Phone, Method: "upi",

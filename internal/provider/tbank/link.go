@@ -14,7 +14,7 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
-// These tokens are payments in a bank's app, to which a link or a QR code leads. The SBP is Russia's Faster Payments
+// With these tokens the customer pays in a bank's app, which opens by a link or a QR code. The SBP is Russia's Faster Payments
 // System (https://www.tbank.ru/kassa/dev/payments/#tag/SBP, #tag/T-Pay, #tag/SberPay).
 const sbp, tPay, sberPay = "sbp", "tpay", "sberpay"
 
