@@ -3,7 +3,6 @@ package main_test
 import (
 	"bufio"
 	"encoding/json"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -49,10 +48,7 @@ func TestConformance(t *testing.T) {
 
 func TestConformanceUsage(t *testing.T) {
 	t.Parallel()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	nobody := l.Addr().String()
-	require.NoError(t, l.Close())
+	nobody := testdb.Address(t)
 	const url, hook = "http://127.0.0.1:1", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	for name, tc := range map[string]struct {
 		args   []string

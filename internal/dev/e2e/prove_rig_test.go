@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -126,7 +125,7 @@ func newProof(t *testing.T, h *history, program string, shop *stockist, standby 
 	t.Cleanup(db.Close)
 	p.db = db
 	p.boxArgs = []string{
-		"sandbox", "--listen", freeAddress(t), "--state", filepath.Join(t.TempDir(), "state"), "--webhook-url", p.hooks.URL + "/webhooks/sandbox",
+		"sandbox", "--listen", testdb.Address(t), "--state", filepath.Join(t.TempDir(), "state"), "--webhook-url", p.hooks.URL + "/webhooks/sandbox",
 		"--webhook-secret", sandboxSecret,
 	}
 	p.startBox()
@@ -134,7 +133,7 @@ func newProof(t *testing.T, h *history, program string, shop *stockist, standby 
 	p.sandbox = "http://" + p.boxArgs[2]
 	p.gate = faults.NewHTTP(t, p.sandbox)
 	for i := range replicas {
-		n := &node{proof: p, number: i, dir: t.TempDir(), listen: freeAddress(t), clock: []time.Duration{0, apart, -apart}[i]}
+		n := &node{proof: p, number: i, dir: t.TempDir(), listen: testdb.Address(t), clock: []time.Duration{0, apart, -apart}[i]}
 		n.database, n.dsn = faults.NewDatabase(t, p.dsn)
 		n.provider = faults.NewHTTP(t, p.sandbox)
 		p.nodes, p.fronts = append(p.nodes, n), append(p.fronts, &door{faults.NewTCP(t, "tcp", n.listen)})
@@ -160,21 +159,6 @@ func (p *proof) supervise(held func(target string) bool) {
 		default:
 		}
 	}
-}
-
-// freeAddress is an address that was free a moment ago. Its port is below those that the system gives out, so that it stays free while its
-// process is down.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	for range 1000 {
-		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", fmt.Sprint("127.0.0.1:", 15_000+rand.IntN(17_000)))
-		if err == nil {
-			defer l.Close()
-			return l.Addr().String()
-		}
-	}
-	require.Fail(t, "no port is free")
-	return ""
 }
 
 func (p *proof) startBox() {

@@ -3,7 +3,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
-	"net"
+	"net/netip"
 	"strconv"
 	"testing"
 	"time"
@@ -14,6 +14,7 @@ import (
 
 	goclient "github.com/paylatch/paylatch/client"
 	"github.com/paylatch/paylatch/internal/dev/devnats"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 )
 
 // natsBroker is a NATS server that is restarted now and then, and keeps its stored messages.
@@ -26,10 +27,7 @@ type natsBroker struct {
 
 func newNATSBroker(t *testing.T) *natsBroker {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	b := &natsBroker{t: t, dir: t.TempDir(), port: l.Addr().(*net.TCPAddr).Port}
-	require.NoError(t, l.Close())
+	b := &natsBroker{t: t, dir: t.TempDir(), port: int(netip.MustParseAddrPort(testdb.Address(t)).Port())}
 	b.start()
 	t.Cleanup(func() { b.server.Stop() })
 	return b

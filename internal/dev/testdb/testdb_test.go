@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -201,4 +203,13 @@ func connect(t *testing.T, dsn string) *pgx.Conn {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
 	return conn
+}
+
+// Another process that is given the port by chance finds the higher one taken.
+func TestAddressIsTheTestsAlone(t *testing.T) {
+	t.Parallel()
+	at := netip.MustParseAddrPort(testdb.Address(t))
+	_, err := new(net.ListenConfig).Listen(t.Context(), "tcp", netip.AddrPortFrom(at.Addr(), at.Port()+6_000).String())
+	require.ErrorIs(t, err, syscall.EADDRINUSE)
+	require.NotEqual(t, at.String(), testdb.Address(t))
 }

@@ -2,7 +2,7 @@ package broker_test
 
 import (
 	"context"
-	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"strconv"
@@ -48,11 +48,7 @@ func sites(t *testing.T, test func(t *testing.T, s site)) {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	_, text, err := net.SplitHostPort(testdb.Address(t))
-	require.NoError(t, err)
-	port, err := strconv.Atoi(text)
-	require.NoError(t, err)
-	return port
+	return int(netip.MustParseAddrPort(testdb.Address(t)).Port())
 }
 
 // natsSite is a NATS server in a process of its own, which is killed.
