@@ -65,17 +65,17 @@ func broken(chain support.Chain) error {
 
 func (s Survey) all(ctx context.Context) (n int, found []Difference, err error) {
 	found = []Difference{}
-	for after := (payment.AttemptID{}); ; {
+	for after, end := (payment.AttemptID{}), false; !end; {
 		v, err := Verify(ctx, s.Archive, after, s.Batch, false)
 		if err != nil {
 			return n, found, fmt.Errorf("verify what follows %s: %w", after, err)
 		}
-		if v.Attempts == 0 {
-			return n, found, nil
+		n, found, after, end = n+v.Attempts, append(found, v.Differences...), v.Last, v.End
+		if v.Attempts > 0 {
+			_, _ = fmt.Fprintf(s.Progress, "%d attempts verified, %d differences\n", n, len(found))
 		}
-		n, found, after = n+v.Attempts, append(found, v.Differences...), v.Last
-		_, _ = fmt.Fprintf(s.Progress, "%d attempts verified, %d differences\n", n, len(found))
 	}
+	return n, found, nil
 }
 
 // chain follows the audit log to its end, or to a break of its chain.

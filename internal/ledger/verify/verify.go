@@ -4,6 +4,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -64,16 +65,25 @@ type Difference struct {
 // Verified is the result of one portion.
 type Verified struct {
 	// Attempts is the number of verified attempts. Last is the id of the last of them.
-	Attempts    int
-	Last        payment.AttemptID
+	Attempts int
+	Last     payment.AttemptID
+	// End is set if no attempts follow.
+	End         bool
 	Differences []Difference
 }
 
-// Verify derives the attempts after an id, at most limit of them, and reports all differences. It may run on a live database.
-// The end is reached when no attempts are left. It returns payment.ErrBusy as [Archive] does.
+// Verify derives the attempts after an id, at most limit of them, and reports all differences. It may run on a live database: where that
+// does not answer in time, Verify reads fewer attempts at once. It returns payment.ErrBusy as [Archive] does.
 func Verify(ctx context.Context, from Archive, after payment.AttemptID, limit int, alone bool) (Verified, error) {
 	all, err := from.Evidence(ctx, after, limit, alone)
-	v := Verified{Attempts: len(all), Last: after}
+	for errors.Is(err, payment.ErrUnavailable) && limit > 1 && ctx.Err() == nil {
+		limit /= 2
+		all, err = from.Evidence(ctx, after, limit, alone)
+	}
+	if err != nil {
+		return Verified{}, err //nolint:wrapcheck // the archive says what it is about
+	}
+	v := Verified{Attempts: len(all), Last: after, End: len(all) < limit}
 	for i := range all {
 		e := examination{Evidence: all[i]}
 		e.replay()
@@ -88,7 +98,7 @@ func Verify(ctx context.Context, from Archive, after payment.AttemptID, limit in
 		v.Last = e.Attempt.ID
 		v.Differences = append(v.Differences, e.found...)
 	}
-	return v, err
+	return v, nil
 }
 
 // examination gathers the differences of one attempt.

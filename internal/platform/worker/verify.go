@@ -36,7 +36,7 @@ func Verify(from verify.Archive, verified func(attempts, differences int), log z
 		}
 		found += len(v.Differences)
 		after = v.Last
-		if v.Attempts < verifyBatch {
+		if v.End {
 			after, last, found = payment.AttemptID{}, found, 0
 		}
 		verified(v.Attempts, max(last, found))
