@@ -9,7 +9,7 @@ import (
 
 type backfillCmd struct {
 	Account string `required:"" placeholder:"NAME" help:"The configured account to import events for."`
-	Since   string `required:"" placeholder:"AGO" help:"The start: an age such as 2d or 36h, or a time such as 2026-03-01T09:30:00Z."`
+	Since   string `required:"" placeholder:"AGO" help:"The start: an age such as 2d or 36h, a date (in UTC), or a time such as 2026-03-01T09:30:00Z."`
 	Until   string `placeholder:"AGO" help:"The end, in the same form. Default: now."`
 }
 

@@ -62,7 +62,7 @@ func newEndpoints(
 ) (*endpoint.Service, error) {
 	list := make([]endpoint.Endpoint, len(cfg.Endpoints))
 	for i, e := range cfg.Endpoints {
-		list[i] = endpoint.Endpoint{Name: e.Name, URL: e.URL, Types: e.Types, Schedule: e.Schedule, AllowPrivate: e.AllowPrivate}
+		list[i] = endpoint.Endpoint{Name: e.Name, URL: e.URL, Types: e.Chosen(), Schedule: e.Schedule, AllowPrivate: e.AllowPrivate}
 		for _, s := range e.Secrets {
 			list[i].Secrets = append(list[i].Secrets, string(s))
 		}
@@ -85,7 +85,7 @@ func newEndpoints(
 func typesByEndpoint(cfg *config.Config) map[string][]string {
 	types := make(map[string][]string, len(cfg.Endpoints))
 	for _, e := range cfg.Endpoints {
-		types[e.Name] = e.Types
+		types[e.Name] = e.Chosen()
 	}
 	return types
 }

@@ -233,7 +233,9 @@ func amendOrderInvalid(t *testing.T) {
 		_, err := amend(t.Context(), r.service, "amend-key", cmd)
 		require.Contains(t, field, fieldOf(t, err))
 	}
-	_, err := r.AmendOrder(t.Context(), customer, request("amend A-1", "amend-key", ""), amending(commands.AmendOrder{Amount: new(int64(1))}))
+	_, err := amend(t.Context(), r.service, "amend-key", commands.AmendOrder{Metadata: many})
+	require.ErrorContains(t, err, "would give the order 51 members; at most 50 are allowed")
+	_, err = r.AmendOrder(t.Context(), customer, request("amend A-1", "amend-key", ""), amending(commands.AmendOrder{Amount: new(int64(1))}))
 	require.ErrorIs(t, err, payment.ErrForbidden)
 	_, err = r.AmendOrder(t.Context(), authz.Actor{Subject: "shop", Roles: shop.Roles}, request("amend A-1", "amend-key", ""), amending(commands.AmendOrder{Amount: new(int64(1))}))
 	require.ErrorIs(t, err, payment.ErrUserMissing)

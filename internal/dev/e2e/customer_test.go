@@ -42,7 +42,7 @@ func TestCustomerPaysInFull(t *testing.T) {
 		confirm(c, a.ID, "", key).problem(t, http.StatusForbidden, "forbidden")
 		for _, end := range []string{"/v1/payment-attempts/" + a.ID + "/cancel", "/v1/orders/" + order + "/cancel"} {
 			got := c.send(t.Context(), http.MethodPost, end, "{}", "Idempotency-Key: "+key)
-			require.Equal(t, "Use a token with the role service, or only the shop may end the hold.", got.problem(t, http.StatusForbidden, "forbidden").Detail)
+			require.Equal(t, "Use a token with the role service, or let the shop end the hold.", got.problem(t, http.StatusForbidden, "forbidden").Detail)
 		}
 		require.Empty(t, column[string](t, r, "SELECT key FROM idempotency_keys WHERE key = $1", key))
 		require.Empty(t, r.ledger(t, a.ID))

@@ -201,7 +201,7 @@ func (cmd AmendOrder) terms(o payment.Order) (payment.Terms, error) {
 		t.Metadata[name] = value
 	}
 	if len(t.Metadata) > maxMetadata {
-		return t, payment.Invalid("metadata", fmt.Sprintf("would give the order %d members; at most %d are allowed", maxMetadata, len(t.Metadata)))
+		return t, payment.Invalid("metadata", fmt.Sprintf("would give the order %d members; at most %d are allowed", len(t.Metadata), maxMetadata))
 	}
 	return t, nil
 }

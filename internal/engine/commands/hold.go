@@ -17,7 +17,7 @@ func (c *Commands) mayRelease(actor authz.Actor, attempts ...payment.Attempt) er
 	case c.releases(actor):
 		return nil
 	case slices.ContainsFunc(attempts, onHold):
-		return &authz.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "only the shop may end the hold"}
+		return &authz.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "let the shop end the hold"}
 	case slices.ContainsFunc(attempts, mayHaveHeld):
 		return payment.ErrBusy
 	}

@@ -1,21 +1,19 @@
 package outbox
 
 import (
-	"time"
-
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // method is a stored payment method that its provider has changed or removed. The ids are of the attempt that stored it, null for a
 // method that was stored elsewhere.
 type method struct {
-	Account          string    `json:"account"`
-	UserID           *string   `json:"user_id"`
-	OrderID          *string   `json:"order_id"`
-	PaymentAttemptID *string   `json:"payment_attempt_id"`
-	Saved            *saved    `json:"saved_payment_method"`
-	Version          int       `json:"version"`
-	UpdatedAt        time.Time `json:"updated_at"`
+	Account          string  `json:"account"`
+	UserID           *string `json:"user_id"`
+	OrderID          *string `json:"order_id"`
+	PaymentAttemptID *string `json:"payment_attempt_id"`
+	Saved            *saved  `json:"saved_payment_method"`
+	Version          int     `json:"version"`
+	UpdatedAt        stamp   `json:"updated_at"`
 }
 
 // Method publishes a change of a stored payment method by its provider. A method that can be charged again counts as updated.
@@ -26,7 +24,7 @@ func Method(m payment.StoredMethod) Message {
 	}
 	out := method{
 		Account: m.Account, UserID: orNull(string(m.UserID)), OrderID: orNull(string(m.OrderID)), Saved: savedOf(m.SavedMethod),
-		Version: m.Version, UpdatedAt: m.UpdatedAt.UTC(),
+		Version: m.Version, UpdatedAt: stamp(m.UpdatedAt),
 	}
 	if m.AttemptID != (payment.AttemptID{}) {
 		out.PaymentAttemptID = new(m.AttemptID.String())

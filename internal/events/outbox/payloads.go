@@ -8,6 +8,15 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
+// stamp is a time as the contract has it: RFC 3339 in UTC, always with six digits of a second. time.Time's own JSON drops zeros
+// at the end.
+type stamp time.Time
+
+// MarshalJSON implements json.Marshaler.
+func (s stamp) MarshalJSON() ([]byte, error) {
+	return []byte(time.Time(s).UTC().Format(`"2006-01-02T15:04:05.000000Z"`)), nil
+}
+
 // amounts is the money that was moved so far, in minor units.
 type amounts struct {
 	AmountCaptured int64 `json:"amount_captured"`
@@ -54,28 +63,24 @@ type attempt struct {
 	Capture payment.CaptureMode `json:"capture"`
 	Origin  payment.Origin      `json:"origin"`
 	// Saved is the payment method that the provider has stored by then.
-	Saved     *saved    `json:"saved_payment_method"`
-	Failure   *failure  `json:"failure"`
-	Review    *string   `json:"review"`
-	Version   int       `json:"version"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	Saved     *saved   `json:"saved_payment_method"`
+	Failure   *failure `json:"failure"`
+	Review    *string  `json:"review"`
+	Version   int      `json:"version"`
+	CreatedAt stamp    `json:"created_at"`
+	UpdatedAt stamp    `json:"updated_at"`
 }
 
 type saved struct {
-	Token     string     `json:"token"`
-	Type      string     `json:"type"`
-	Display   string     `json:"display"`
-	Expires   *string    `json:"expires"`
-	RemovedAt *time.Time `json:"removed_at"`
+	Token     string  `json:"token"`
+	Type      string  `json:"type"`
+	Display   string  `json:"display"`
+	Expires   *string `json:"expires"`
+	RemovedAt *stamp  `json:"removed_at"`
 }
 
 func savedOf(m payment.SavedMethod) *saved {
-	out := &saved{Token: m.Token, Type: m.Type, Display: m.Display, Expires: orNull(m.Expires)}
-	if m.RemovedAt != nil {
-		out.RemovedAt = new(m.RemovedAt.UTC())
-	}
-	return out
+	return &saved{Token: m.Token, Type: m.Type, Display: m.Display, Expires: orNull(m.Expires), RemovedAt: (*stamp)(m.RemovedAt)}
 }
 
 type failure struct {
@@ -132,7 +137,7 @@ func attemptAt(a *payment.Attempt, t payment.Transition) attempt {
 		ProviderPaymentID: orNull(t.Facts.ProviderPaymentID), Status: string(t.To.Status()), Stage: payment.Attempt{State: t.To, Origin: a.Origin}.Stage(),
 		Amount: a.Money.Minor, Currency: string(a.Money.Currency),
 		amounts: amountsAt(t),
-		Capture: a.Capture, Origin: cmp.Or(a.Origin, payment.OriginPaylatch), Version: t.Version, CreatedAt: a.CreatedAt.UTC(), UpdatedAt: t.At.UTC(),
+		Capture: a.Capture, Origin: cmp.Or(a.Origin, payment.OriginPaylatch), Version: t.Version, CreatedAt: stamp(a.CreatedAt), UpdatedAt: stamp(t.At),
 	}
 	out.Review = orNull(string(t.Facts.Review))
 	if t.To == fsm.Failed {
@@ -154,8 +159,8 @@ type order struct {
 	// amounts are those of all its attempts.
 	amounts
 	// PaymentAttemptID is the attempt that paid it; null for a cancelled one.
-	PaymentAttemptID *string   `json:"payment_attempt_id"`
-	UpdatedAt        time.Time `json:"updated_at"`
+	PaymentAttemptID *string `json:"payment_attempt_id"`
+	UpdatedAt        stamp   `json:"updated_at"`
 }
 
 // orderOf returns the published fields of an attempt's order. An attempt has the terms of its order.
@@ -172,7 +177,7 @@ func Order(kind string, o payment.Order, by payment.AttemptID, at time.Time) Mes
 func orderAt(kind string, o payment.Order, by payment.AttemptID, at time.Time, sum amounts) Message {
 	version, status := 1, payment.OrderCancelled
 	out := order{
-		OrderID: string(o.ID), UserID: string(o.UserID), Amount: o.Money.Minor, Currency: string(o.Money.Currency), amounts: sum, UpdatedAt: at.UTC(),
+		OrderID: string(o.ID), UserID: string(o.UserID), Amount: o.Money.Minor, Currency: string(o.Money.Currency), amounts: sum, UpdatedAt: stamp(at),
 	}
 	if kind == OrderPaid {
 		version, status = 2, payment.OrderPaid
@@ -197,9 +202,9 @@ type endedRefund struct {
 	Failure     *failure             `json:"failure"`
 	Origin      payment.RefundOrigin `json:"origin"`
 	Version     int                  `json:"version"`
-	CreatedAt   time.Time            `json:"created_at"`
-	UpdatedAt   time.Time            `json:"updated_at"`
-	FinalizedAt time.Time            `json:"finalized_at"`
+	CreatedAt   stamp                `json:"created_at"`
+	UpdatedAt   stamp                `json:"updated_at"`
+	FinalizedAt stamp                `json:"finalized_at"`
 }
 
 // Refund publishes that a refund of an attempt has ended, which it does once.
@@ -212,7 +217,7 @@ func Refund(r *payment.Refund, of payment.Attempt) Message {
 		RefundID: r.ID.String(), PaymentAttemptID: r.AttemptID.String(), OrderID: string(r.OrderID),
 		Amount: r.Money.Minor, Currency: string(r.Money.Currency), amounts: amountsOf(of), Status: string(r.State),
 		Reason: orNull(r.Reason), Failure: failureOf(r.Failure), Origin: r.Origin, Version: r.Version,
-		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), FinalizedAt: r.FinalizedAt.UTC(),
+		CreatedAt: stamp(r.CreatedAt), UpdatedAt: stamp(r.UpdatedAt), FinalizedAt: stamp(*r.FinalizedAt),
 	})
 	m.OrderID, m.AttemptID = r.OrderID, r.AttemptID
 	return m
@@ -229,10 +234,10 @@ type dispute struct {
 	Amount            *int64  `json:"amount"`
 	Currency          *string `json:"currency"`
 	amounts
-	DueBy    *time.Time `json:"due_by"`
-	Version  int        `json:"version"`
-	OpenedAt time.Time  `json:"opened_at"`
-	ClosedAt *time.Time `json:"closed_at"`
+	DueBy    *stamp `json:"due_by"`
+	Version  int    `json:"version"`
+	OpenedAt stamp  `json:"opened_at"`
+	ClosedAt *stamp `json:"closed_at"`
 }
 
 // Dispute publishes a change of an attempt's dispute. For a new dispute, was has version 0. If the first report is already
@@ -249,16 +254,13 @@ func Dispute(d, was payment.Dispute, of payment.Attempt) Message {
 	}
 	out := dispute{
 		DisputeID: d.ID.String(), PaymentAttemptID: d.AttemptID.String(), OrderID: string(d.OrderID), ProviderDisputeID: d.ProviderDisputeID,
-		Status: string(d.State), Reason: orNull(d.Reason), amounts: amountsOf(of), Version: d.Version, OpenedAt: d.OpenedAt.UTC(),
+		Status: string(d.State), Reason: orNull(d.Reason), amounts: amountsOf(of), Version: d.Version, OpenedAt: stamp(d.OpenedAt), ClosedAt: (*stamp)(d.ClosedAt),
 	}
 	if d.Money != nil {
 		out.Amount, out.Currency = &d.Money.Minor, orNull(string(d.Money.Currency))
 	}
 	if !d.DueBy.IsZero() {
-		out.DueBy = new(d.DueBy.UTC())
-	}
-	if d.ClosedAt != nil {
-		out.ClosedAt = new(d.ClosedAt.UTC())
+		out.DueBy = new(stamp(d.DueBy))
 	}
 	m := newMessage(kind, d.ID.String(), d.Version, d.UpdatedAt, out)
 	m.OrderID, m.AttemptID = d.OrderID, d.AttemptID
@@ -267,20 +269,20 @@ func Dispute(d, was payment.Dispute, of payment.Attempt) Message {
 
 // discrepancy is the payload of a discrepancy, open or resolved.
 type discrepancy struct {
-	DiscrepancyID    string     `json:"discrepancy_id"`
-	Kind             string     `json:"kind"`
-	About            string     `json:"about"`
-	AboutID          string     `json:"about_id"`
-	Status           string     `json:"status"`
-	OrderID          *string    `json:"order_id"`
-	PaymentAttemptID *string    `json:"payment_attempt_id"`
-	Account          *string    `json:"account"`
-	Amount           *int64     `json:"amount"`
-	Currency         *string    `json:"currency"`
-	Text             string     `json:"text"`
-	OpenedAt         time.Time  `json:"opened_at"`
-	Resolution       *string    `json:"resolution"`
-	ResolvedAt       *time.Time `json:"resolved_at"`
+	DiscrepancyID    string  `json:"discrepancy_id"`
+	Kind             string  `json:"kind"`
+	About            string  `json:"about"`
+	AboutID          string  `json:"about_id"`
+	Status           string  `json:"status"`
+	OrderID          *string `json:"order_id"`
+	PaymentAttemptID *string `json:"payment_attempt_id"`
+	Account          *string `json:"account"`
+	Amount           *int64  `json:"amount"`
+	Currency         *string `json:"currency"`
+	Text             string  `json:"text"`
+	OpenedAt         stamp   `json:"opened_at"`
+	Resolution       *string `json:"resolution"`
+	ResolvedAt       *stamp  `json:"resolved_at"`
 }
 
 // Discrepancy publishes that a discrepancy was opened or, if it is resolved, that it was.
@@ -288,7 +290,7 @@ func Discrepancy(d payment.Discrepancy) Message {
 	kind, version, at := DiscrepancyOpened, 1, d.At
 	out := discrepancy{
 		DiscrepancyID: d.ID.String(), Kind: string(d.Kind), About: d.About, AboutID: d.AboutID, Status: "open",
-		OrderID: orNull(string(d.OrderID)), Account: orNull(d.Event.Account), Text: d.Text, OpenedAt: d.At.UTC(),
+		OrderID: orNull(string(d.OrderID)), Account: orNull(d.Event.Account), Text: d.Text, OpenedAt: stamp(d.At),
 	}
 	if d.AttemptID != nil {
 		out.PaymentAttemptID = new(d.AttemptID.String())
@@ -298,7 +300,7 @@ func Discrepancy(d payment.Discrepancy) Message {
 	}
 	if d.Resolved != nil {
 		kind, version, at = DiscrepancyResolved, 2, d.Resolved.At
-		out.Status, out.Resolution, out.ResolvedAt = "resolved", orNull(string(d.Resolved.Resolution)), new(at.UTC())
+		out.Status, out.Resolution, out.ResolvedAt = "resolved", orNull(string(d.Resolved.Resolution)), new(stamp(at))
 	}
 	m := newMessage(kind, d.ID.String(), version, at, out)
 	m.OrderID = d.OrderID

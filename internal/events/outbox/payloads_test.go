@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -86,6 +87,27 @@ func TestPayloadsAreTheContracts(t *testing.T) {
 		require.True(t, seen[kind], "%s is in the contract, and never published here", kind)
 		require.True(t, slices.Contains(outbox.Types(), kind))
 	}
+}
+
+// Times are in UTC with six digits of a second, whatever their zone, and also if the last digits are zeros.
+func TestTimesOfPayloads(t *testing.T) {
+	t.Parallel()
+	timed := regexp.MustCompile(`"(\w+_at|due_by)":"([^"]*)"`)
+	seen := map[string]bool{}
+	for _, m := range published() {
+		for _, found := range timed.FindAllStringSubmatch(string(m.Payload), -1) {
+			seen[found[1]] = true
+			require.Equal(t, "2026-03-01T09:30:00.120000Z", found[2], "%s of %s", found[1], m.Type)
+		}
+	}
+	for _, name := range []string{
+		"created_at", "updated_at", "finalized_at", "opened_at", "closed_at", "due_by", "resolved_at", "booked_at", "removed_at",
+	} {
+		require.True(t, seen[name], name)
+	}
+	zone := time.FixedZone("", 3600)
+	m := outbox.Order(outbox.OrderPaid, payment.Order{ID: "A-1"}, payment.AttemptID{}, time.Date(2026, 3, 1, 10, 30, 0, 999_999_999, zone))
+	require.Contains(t, string(m.Payload), `"updated_at":"2026-03-01T09:30:00.999999Z"`)
 }
 
 // The stored payment method comes with the success, for the next charge.

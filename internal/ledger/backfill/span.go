@@ -13,8 +13,8 @@ import (
 // ErrSpan is returned for times that are no span.
 var ErrSpan = errors.New("not a span of time")
 
-// ParseSpan reads the span from since until until, or until now if that is empty. Each is a time of RFC 3339, or how long ago: 2d, 36h,
-// 90m.
+// ParseSpan reads the span from since until until, or until now if that is empty. Each is a time of RFC 3339, a date, which is its
+// beginning in UTC, or how long ago: 2d, 36h, 90m.
 func ParseSpan(since, until string, now time.Time) (gateway.Span, error) {
 	span := gateway.Span{To: now}
 	var err error
@@ -35,7 +35,7 @@ func ParseSpan(since, until string, now time.Time) (gateway.Span, error) {
 // maxDays is more than any provider lists.
 const maxDays = 10_000
 
-var errForm = errors.New("must be a span such as 2d or 36h, or a time such as 2026-03-01T09:30:00Z")
+var errForm = errors.New("must be a span such as 2d or 36h, a date such as 2026-03-01, or a time such as 2026-03-01T09:30:00Z")
 
 func parse(text string, now time.Time) (time.Time, error) {
 	if days, is := strings.CutSuffix(text, "d"); is {
@@ -51,9 +51,10 @@ func parse(text string, now time.Time) (time.Time, error) {
 		}
 		return now.Add(-ago), nil
 	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}, errForm
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
 	}
-	return at, nil
+	return time.Time{}, errForm
 }

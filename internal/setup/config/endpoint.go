@@ -15,9 +15,20 @@ type Endpoint struct {
 	Name         string          `koanf:"name" doc:"1–64 of a–z, 0–9 and -; its progress is stored under this name"`
 	URL          string          `koanf:"url" doc:"where events are sent by POST; https, or http with allow_private"`
 	Secrets      []Secret        `koanf:"secrets" doc:"secrets for signatures by Standard Webhooks; each secret signs all requests: whsec_ and the base64 of 24 to 64 bytes; two during a rotation"`
-	Types        []string        `koanf:"types" doc:"types of events; absent: all"`
+	Types        []string        `koanf:"types" doc:"types of events; absent or *: all"`
 	Schedule     []time.Duration `koanf:"schedule" doc:"the waiting time after each failed try; absent: 5s, 5m, 30m, 2h, 5h, 10h, 14h, 20h, 24h. After one more failure the event is a dead letter"`
 	AllowPrivate bool            `koanf:"allow_private" default:"false" doc:"true: the address may be private, on this machine, and plain http"`
+}
+
+// anyType stands for all types.
+const anyType = "*"
+
+// Chosen returns the types of events that the endpoint takes; none means all.
+func (e Endpoint) Chosen() []string {
+	if slices.Contains(e.Types, anyType) {
+		return nil
+	}
+	return e.Types
 }
 
 // The secrets that Standard Webhooks permits, in bytes, and the most tries after the first.
@@ -41,7 +52,9 @@ func (r *report) endpoints(list []Endpoint) {
 		r.endpointURL(key+".url", e)
 		r.endpointSecrets(key+".secrets", e.Secrets)
 		for j, t := range e.Types {
-			r.oneOf(index(key+".types", j), t, outbox.Types()...)
+			if t != anyType {
+				r.oneOf(index(key+".types", j), t, outbox.Types()...)
+			}
 		}
 		if len(e.Schedule) > longestSchedule {
 			r.add(key+".schedule", "must have at most %d entries", longestSchedule)

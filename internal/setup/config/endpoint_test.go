@@ -14,7 +14,8 @@ const whsec = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	c, err := config.Load(write(t, good+"endpoints:\n  - {name: shop, url: \"https://shop.example/events\", secrets: ["+whsec+
-		"], types: [order.paid], schedule: [5s, 2h]}\n  - {name: own, url: \"http://10.0.0.1/\", secrets: ["+whsec+"], allow_private: true}\n"), nil)
+		"], types: [order.paid], schedule: [5s, 2h]}\n  - {name: own, url: \"http://10.0.0.1/\", secrets: ["+whsec+"], allow_private: true}\n"+
+		"  - {name: all, url: \"https://shop.example/all\", secrets: ["+whsec+"], types: [\"*\", order.paid]}\n"), nil)
 	require.NoError(t, err)
 	require.Equal(t, []config.Endpoint{
 		{
@@ -22,7 +23,11 @@ func TestEndpoints(t *testing.T) {
 			Schedule: []time.Duration{5 * time.Second, 2 * time.Hour},
 		},
 		{Name: "own", URL: "http://10.0.0.1/", Secrets: []config.Secret{whsec}, AllowPrivate: true},
+		{Name: "all", URL: "https://shop.example/all", Secrets: []config.Secret{whsec}, Types: []string{"*", "order.paid"}},
 	}, c.Endpoints)
+	require.Equal(t, []string{"order.paid"}, c.Endpoints[0].Chosen())
+	require.Empty(t, c.Endpoints[1].Chosen())
+	require.Empty(t, c.Endpoints[2].Chosen(), "* is all types")
 }
 
 func TestEndpointsRefused(t *testing.T) {
@@ -36,6 +41,7 @@ func TestEndpointsRefused(t *testing.T) {
 		`{name: a, url: "https://a.example", secrets: [whsec_c2hvcnQ=]}`:                                                               "endpoints[0].secrets[0]: must be whsec_",
 		`{name: a, url: "https://a.example", secrets: [` + whsec[6:] + `]}`:                                                            "endpoints[0].secrets[0]: must be whsec_",
 		`{name: a, url: "https://a.example", secrets: [` + whsec + `, ` + whsec + `]}`:                                                 "endpoints[0].secrets[1]: equals an earlier secret",
+		`{name: a, url: "https://a.example", secrets: [` + whsec + `], types: ["*", order.payed]}`:                                     "endpoints[0].types[1]: must be one of",
 		`{name: a, url: "https://a.example", secrets: [` + whsec + `], types: [order.payed]}`:                                          "endpoints[0].types[0]: must be one of",
 		`{name: a, url: "https://a.example", secrets: [` + whsec + `], schedule: [0s]}`:                                                "endpoints[0].schedule[0]: must be longer than 0",
 		`{name: a, url: "https://a.example", secrets: [` + whsec + `]}, {name: a, url: "https://a.example", secrets: [` + whsec + `]}`: "endpoints[1].name: an earlier endpoint",
