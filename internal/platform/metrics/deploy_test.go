@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -24,6 +25,8 @@ const (
 	sloTest   = "../../../deploy/prometheus/slo_test.yaml"
 	dashboard = "../../../deploy/grafana/paylatch.json"
 )
+
+var update = flag.Bool("update", false, "write the table of alerts in docs/how-to/operate.md")
 
 // query is an expression of a rule or a panel, and the texts that show its result.
 type query struct {
@@ -147,14 +150,65 @@ func TestEveryAlertSaysWhatToDo(t *testing.T) {
 	}
 }
 
+// TestOperateListsTheAlerts compares the table of the operator's guide with the severities and runbooks of the rules.
+func TestOperateListsTheAlerts(t *testing.T) {
+	t.Parallel()
+	const page, begin, end = "docs/how-to/operate.md", "<!-- alerts:begin -->\n", "<!-- alerts:end -->"
+	text := string(read(t, "../../../"+page))
+	head, rest, begun := strings.Cut(text, begin)
+	shown, tail, ended := strings.Cut(rest, end)
+	require.True(t, begun && ended, page)
+	want := alertsTable(t)
+	if *update && shown != want {
+		require.NoError(t, os.WriteFile("../../../"+page, []byte(head+begin+want+end+tail), 0o644))
+		shown = want
+	}
+	require.Equal(t, want, shown, "run with -update")
+}
+
+// alertsTable has a line for each runbook, the runbooks of critical alerts first.
+func alertsTable(t *testing.T) string {
+	t.Helper()
+	bySeverity := map[string]map[string][]string{"critical": {}, "warning": {}}
+	var runbooks []string
+	for _, severity := range []string{"critical", "warning"} {
+		for _, a := range deployedRules(t) {
+			if runbook := a.Annotations["runbook"]; a.Alert != "" && a.Labels["severity"] == severity {
+				bySeverity[severity][runbook] = append(bySeverity[severity][runbook], "`"+a.Alert+"`")
+				if !slices.Contains(runbooks, runbook) {
+					runbooks = append(runbooks, runbook)
+				}
+			}
+		}
+	}
+	table := "| what to do | wakes a person (`critical`) | can wait until morning (`warning`) |\n|---|---|---|\n"
+	for _, runbook := range runbooks {
+		page, heading, _ := strings.Cut(runbook, "#")
+		title := sections(t, page)[slices.Index(headings(t, page), heading)]
+		link := strings.TrimPrefix(strings.TrimPrefix(runbook, "docs/how-to/"), "operate.md")
+		table += fmt.Sprintf("| [%s](%s) | %s | %s |\n", title, link,
+			strings.Join(bySeverity["critical"][runbook], ", "), strings.Join(bySeverity["warning"][runbook], ", "))
+	}
+	return table
+}
+
 // headings lists a page's sections as links name them.
 func headings(t *testing.T, page string) (all []string) {
 	t.Helper()
-	for _, h := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(read(t, "../../.././"+page)), -1) {
-		plain := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(h[1]), "")
+	for _, title := range sections(t, page) {
+		plain := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(title), "")
 		all = append(all, strings.ReplaceAll(plain, " ", "-"))
 	}
 	return all
+}
+
+// sections lists the titles of a page's sections.
+func sections(t *testing.T, page string) (titles []string) {
+	t.Helper()
+	for _, h := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(read(t, "../../.././"+page)), -1) {
+		titles = append(titles, h[1])
+	}
+	return titles
 }
 
 type panel struct {
