@@ -193,7 +193,7 @@ func (e *env) start(t *testing.T, open func(ctx context.Context) (broker.Broker,
 	require.NoError(t, p.service.Register(t.Context()))
 	ctx, cancel := context.WithCancel(t.Context())
 	p.stop = cancel
-	n := &outbox.Numberer{Store: e.store, Head: o.Head, Log: func(err error) { t.Errorf("number: %v", err) }}
+	n := &outbox.Numberer{Store: e.store, Head: o.Head, Log: testdb.Fails(t, "number")}
 	p.running.Go(func() { p.service.Run(ctx) })
 	p.running.Go(func() { _ = n.Run(ctx) })
 	t.Cleanup(p.end)

@@ -135,7 +135,7 @@ func (e *env) options(t *testing.T) endpoint.Options {
 	return endpoint.Options{
 		Store: e.store.Endpoints(), Feed: outbox.NewFeed(e.store, e.head), Head: e.head, Now: e.clock, Jitter: func() float64 { return 0.5 },
 		Encode: func(e outbox.Event) []byte { return render.JSON(render.Event(e)) },
-		Log:    func(name string, err error) { t.Errorf("endpoint %s: %v", name, err) },
+		Log:    func(name string, err error) { testdb.Fails(t, "endpoint "+name)(err) },
 		Lost: func(name string, events int64) {
 			e.mu.Lock()
 			defer e.mu.Unlock()

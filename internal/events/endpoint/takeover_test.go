@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/events/endpoint"
 	"github.com/paylatch/paylatch/internal/events/lease"
 	"github.com/paylatch/paylatch/internal/events/outbox"
@@ -56,7 +57,7 @@ func (e *env) start(t *testing.T, list ...endpoint.Endpoint) *process {
 	o.Store, o.Now, o.Head = p.store, time.Now, &outbox.Head{}
 	o.Log = func(name string, err error) {
 		if !p.store.dead.Load() {
-			t.Errorf("endpoint %s: %v", name, err)
+			testdb.Fails(t, "endpoint "+name)(err)
 		}
 	}
 	s := e.service(t, o, list...)
@@ -65,7 +66,7 @@ func (e *env) start(t *testing.T, list ...endpoint.Endpoint) *process {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	p.stop = cancel
-	n := &outbox.Numberer{Store: e.store, Head: o.Head, Log: func(err error) { t.Errorf("number: %v", err) }}
+	n := &outbox.Numberer{Store: e.store, Head: o.Head, Log: testdb.Fails(t, "number")}
 	p.running.Go(func() { s.Run(ctx) })
 	p.running.Go(func() { _ = n.Run(ctx) })
 	t.Cleanup(p.end)

@@ -40,7 +40,7 @@ func (e *env) numbering(t *testing.T) (n *outbox.Numberer, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	n = &outbox.Numberer{Store: e.store, Head: e.head, Log: func(err error) { t.Errorf("number: %v", err) }}
+	n = &outbox.Numberer{Store: e.store, Head: e.head, Log: testdb.Fails(t, "number")}
 	running.Go(func() { _ = n.Run(ctx) })
 	stop = func() {
 		cancel()
