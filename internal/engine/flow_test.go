@@ -9,10 +9,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/checkout"
@@ -28,6 +30,8 @@ func TestFlow(t *testing.T) {
 	t.Run("two_tabs", flowTwoTabs)
 	t.Run("another_amount", flowAnotherAmount)
 	t.Run("a_webhook_before_the_answer", flowEarlyWebhook)
+	t.Run("a_cancelled_order", flowCancelled)
+	t.Run("a_session_made_elsewhere", flowElsewhere)
 }
 
 // flowing is an environment with the API of Checkout.com, whose payments are made by the test.
@@ -50,7 +54,9 @@ func newFlow(t *testing.T) *flowing {
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
 	f.env = newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider {
-		return checkout.New(s.URL, "sk_sbox_fake", s.Client())
+		c := checkout.New(s.URL, "sk_sbox_fake", s.Client())
+		c.Now = time.Now
+		return c
 	}})
 	return f
 }
@@ -185,4 +191,34 @@ func flowEarlyWebhook(t *testing.T) {
 	require.Equal(t, "pay_1", f.attempt(t, id).ProviderPaymentID)
 	require.Empty(t, f.discrepancies(t, id))
 	require.Empty(t, f.verify(t))
+}
+
+// A session can't be closed: the attempt of a cancelled order ends with its session.
+func flowCancelled(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t)
+	id := f.session(t)
+	f.cancelOrder(t)
+	f.recheck(t, id)
+	require.False(t, f.attempt(t, id).State.Final(), "the customer may still pay")
+	f.later(t, id, 2*time.Hour)
+	require.Equal(t, standing{"failed", "final", "canceled"}, standingOf(f.recheck(t, id).Attempt))
+	require.Empty(t, f.verify(t))
+}
+
+// The end of a session that the shop itself created is unknown, and its payments may have another reference.
+func flowElsewhere(t *testing.T) {
+	t.Parallel()
+	f := newFlow(t)
+	f.refs = []string{"order-17"}
+	id := f.register(t, commands.External{}).ID
+	f.tells(t, id.String(), "pay_1", "payment_declined", "20051", price)
+	require.Equal(t, triedOnce, standingOf(f.recheck(t, id).Attempt))
+	f.cancelOrder(t)
+	f.recheck(t, id)
+	f.later(t, id, 2*time.Hour)
+	require.False(t, f.recheck(t, id).State.Final())
+	f.tries(id, "pay_2", "Captured", "10000", price)
+	f.tells(t, id.String(), "pay_2", "payment_captured", "10000", price)
+	require.Equal(t, succeeded, standingOf(f.attempt(t, id).Attempt))
 }
