@@ -104,8 +104,9 @@ type Capture struct {
 type Cancel struct {
 	Attempt           payment.AttemptID
 	ProviderPaymentID string
-	// Container is as in Completion.
+	// Container is as in Completion. Elsewhere is set if it was not made by a charge of ours.
 	Container      string
+	Elsewhere      bool
 	IdempotencyKey string
 	Permit         Permit
 	// Quiet is for how long, at least, no call was sent that could take or hold this payment's money. The last call may
@@ -238,6 +239,9 @@ var (
 	// ErrInconclusive is returned by a lookup when the response does not contain the requested payment. With ErrNotSent it is
 	// returned by a command that looks up first, when the response shows no reason to send the command.
 	ErrInconclusive = errors.New("the provider's response lacks this payment's status")
+	// ErrByReference is returned by a lookup of a container that the provider does not show. Find looks up its payments by
+	// our reference. It is an ErrInconclusive.
+	ErrByReference = fmt.Errorf("%w: its payments have our reference", ErrInconclusive)
 	// ErrUnsupported is returned for a call that Capabilities do not offer. Nothing was sent.
 	ErrUnsupported = errors.New("the provider does not offer this call")
 	// ErrPermitEnded is returned by a permit that no longer allows its call.

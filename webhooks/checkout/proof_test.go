@@ -92,6 +92,20 @@ func TestSaysWhichCommandIsNotCarriedOut(t *testing.T) {
 	}
 }
 
+// In a payment session the customer may try again after a payment that failed, unless the merchant voided it.
+func TestAFailedTryLeavesItsSessionOpen(t *testing.T) {
+	t.Parallel()
+	const inSession = `"id":"pay_1","amount":1999,"currency":"EUR","metadata":{"payment_attempt_id":"att_1","cko_payment_session_id":"ps_1"}`
+	for name, want := range map[string]bool{
+		"payment_declined": true, "payment_canceled": true, "payment_expired": true, "payment_voided": false, "payment_captured": false,
+	} {
+		e := providertest.Parsed(t, newVerifier(t), checkoutBody(name, inSession))
+		require.Equal(t, want, e.PageOpen, name)
+		require.Equal(t, "ps_1", e.Container)
+		require.False(t, providertest.Parsed(t, newVerifier(t), checkoutBody(name, checkoutPayment)).PageOpen, "%s: there is no session", name)
+	}
+}
+
 // TestReadsItsBrokenJSON: the body of issue 408 of the official Node SDK.
 func TestReadsItsBrokenJSON(t *testing.T) {
 	t.Parallel()

@@ -144,7 +144,7 @@ func (c eventData) fill(e webhooks.Event) (webhooks.Event, error) {
 	e.ProviderPaymentID, e.Container = cmp.Or(c.PaymentID, c.ID), said[sessionKey]
 	e.Payee = string(c.Channel)
 	e.References = read.References(said["payment_attempt_id"], string(c.PaymentReference), string(c.Reference), e.ProviderPaymentID, e.Container)
-	e.PageOpen = e.Type == "payment_declined" && e.Container != ""
+	e.PageOpen = e.Kind == webhooks.KindFailed && e.Type != "payment_voided" && e.Container != ""
 	if strings.HasPrefix(e.Type, "payment_refund") {
 		e.RefundID, e.RefundReference = c.ActionID, said["refund_id"]
 	}

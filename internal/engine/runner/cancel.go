@@ -90,6 +90,7 @@ func (r *Runner) sendCancel(ctx context.Context, p gateway.Provider, t Task, per
 	defer end()
 	out, err := p.Cancel(call, gateway.Cancel{
 		Attempt: t.Attempt.ID, ProviderPaymentID: of.Payment, Container: of.Container, IdempotencyKey: of.Key, Permit: permit, Quiet: quiet,
+		Elsewhere: t.Attempt.Origin == payment.OriginExternal,
 	})
 	return result(t, named(&t.Attempt, out, cmp.Or(of.Payment, of.Container)), err)
 }

@@ -70,7 +70,7 @@ const lookedUpAtOnce = 10
 func standing(ctx context.Context, p gateway.Provider, a *payment.Attempt) (outs []gateway.Outcome, err error) {
 	var missing error
 	for _, id := range toLookUp(a) {
-		out, err := p.Lookup(ctx, id)
+		out, err := lookup(ctx, p, a, id)
 		out = named(a, out, id)
 		switch {
 		case errors.Is(err, gateway.ErrNoSuchPayment):
@@ -85,6 +85,24 @@ func standing(ctx context.Context, p gateway.Provider, a *payment.Attempt) (outs
 		return nil, missing
 	}
 	return outs, nil
+}
+
+// lookup looks up a payment or a container. If the provider does not show the container, the payment is looked up by our
+// reference. Before the first payment, the container that our own call made waits for its customer. A container that was
+// made elsewhere may have payments under another reference.
+func lookup(ctx context.Context, p gateway.Provider, a *payment.Attempt, id string) (gateway.Outcome, error) {
+	out, err := p.Lookup(ctx, id)
+	if !errors.Is(err, gateway.ErrByReference) {
+		return out, err
+	}
+	out, missing := p.Find(ctx, a.ID)
+	switch {
+	case !errors.Is(missing, gateway.ErrNoSuchPayment):
+		return out, missing
+	case a.Origin == payment.OriginExternal:
+		return gateway.Outcome{}, err
+	}
+	return gateway.Outcome{Event: fsm.EventActionRequired, Container: id}, nil
 }
 
 // named is the outcome of a call that was made by the id of a payment, or of a container: where it names neither, it is

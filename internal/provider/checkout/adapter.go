@@ -39,7 +39,7 @@ func Adapter() kit.Adapter {
 
 func of(s kit.Settings) *Client {
 	c := New(s.BaseURL, s.Params["api_key"], s.Client)
-	c.Channel = s.Params["processing_channel_id"]
+	c.Channel, c.Now = s.Params["processing_channel_id"], s.Now
 	return c
 }
 
@@ -48,17 +48,19 @@ func of(s kit.Settings) *Client {
 func carries() []kit.Carried {
 	fresh := "with a token (`tok_…`)"
 	return []kit.Carried{
-		{Member: "return_url", As: "success_url", When: "turns 3-D Secure on; also as failure_url"},
+		{Member: "return_url", As: "success_url", When: "turns 3-D Secure on; also as failure_url; required with `flow` and a local method"},
 		{Member: "save_payment_method", As: "source.store_for_future_use", When: "needs `customer.reference`, a customer of Checkout.com (`cus_…`)"},
 		{Member: "initiator", As: "merchant_initiated", When: "with payment_type Unscheduled; previous_payment_id is one of provider_data"},
 		{Member: "statement_descriptor", As: "billing_descriptor.name", When: "with provider_data.billing_descriptor, which has the city that Checkout.com requires"},
 		{Member: "customer.reference", As: "customer.id", When: "with a stored instrument, and with save_payment_method: `cus_…`"},
-		{Member: "customer.email", As: "customer.email", When: fresh},
+		{Member: "customer.email", As: "customer.email", When: "except with a stored instrument"},
 		{Member: "customer.name", As: "customer.name", When: "with an email"},
-		{Member: "customer.ip", As: "payment_ip"},
+		{Member: "customer.name", As: "source.account_holder_name", When: "required with `bancontact`"},
+		{Member: "customer.ip", As: "payment_ip", When: "except with `flow`"},
 		{Member: "customer.billing_address", As: "source.billing_address.address_line1", When: fresh},
+		{Member: "customer.billing_address", As: "billing.address.address_line1", When: "required with `flow`"},
 		{Member: "customer.shipping_address", As: "shipping.address.address_line1"},
-		{Member: "lines", As: "items[].name", When: "without discounts"},
+		{Member: "lines", As: "items[].name", When: "without discounts; required with `paypal`"},
 	}
 }
 

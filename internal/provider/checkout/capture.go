@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -40,8 +41,11 @@ func (c *Client) Capture(ctx context.Context, cp gateway.Capture) (gateway.Outco
 }
 
 // Cancel implements gateway.Provider. It voids an authorized payment. A payment that waits for its customer can't be
-// cancelled; it expires.
+// cancelled; it expires. The wait for a payment session of ours ends with the session: the end of another one is unknown.
 func (c *Client) Cancel(ctx context.Context, cl gateway.Cancel) (gateway.Outcome, error) {
+	if cl.ProviderPaymentID == "" && !cl.Elsewhere && strings.HasPrefix(cl.Container, sessionPrefix) {
+		return c.endSession(ctx, cl)
+	}
 	if err := kit.EndsNoContainer(cl); err != nil {
 		return gateway.Outcome{}, err
 	}

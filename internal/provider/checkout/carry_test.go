@@ -31,6 +31,8 @@ func TestCarries(t *testing.T) {
 		func(c *gateway.Charge) {
 			c.Token, c.Stored, c.Unattended, c.Customer.Reference = instrument, true, true, instrumentOf
 		},
+		func(c *gateway.Charge) { c.Token = "flow" },
+		func(c *gateway.Charge) { c.Token = "bancontact" },
 	)
 }
 
@@ -133,10 +135,23 @@ func TestAccepts(t *testing.T) {
 		"another source":         {data("source", `{}`), "provider_data.source"},
 		"another customer":       {data("customer", `{}`), "provider_data.customer"},
 		"another time":           {data("capture_on", `"2030-01-01T00:00:00Z"`), "provider_data.capture_on"},
+		"another end":            {data("expires_on", `"2030-01-01T00:00:00Z"`), "provider_data.expires_on"},
+		"a session's member":     {data("enabled_payment_methods", `["card"]`), "provider_data.enabled_payment_methods"},
+		"flow without a return":  {func(c *gateway.Charge) { c.Token, c.ReturnURL = "flow", "" }, "return_url"},
+		"flow without a country": {func(c *gateway.Charge) { c.Token, c.Customer.Billing = "flow", &gateway.Address{City: "Berlin"} }, "customer.billing_address.country"},
+		"flow that stores": {func(c *gateway.Charge) {
+			c.Token, c.Save, c.Customer.Reference = "flow", true, instrumentOf
+		}, "save_payment_method"},
+		"a payment's member":        {both(token("flow"), data("marketplace", `{}`)), "provider_data.marketplace"},
+		"ideal without a return":    {func(c *gateway.Charge) { c.Token, c.ReturnURL = "ideal", "" }, "return_url"},
+		"ideal with a hold":         {both(token("ideal"), func(c *gateway.Charge) { c.Capture = payment.CaptureManual }), "capture"},
+		"bancontact without a name": {token("bancontact"), "customer.name"},
+		"paypal without items":      {token("paypal"), "lines"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ch := charge(cardOK)
+			ch.Customer.Billing = &gateway.Address{Country: "DE"}
 			tt.change(&ch)
 			var invalid *payment.ValidationError
 			require.ErrorAs(t, checkout.New("", secret, nil).Accepts(ch), &invalid)
@@ -144,4 +159,10 @@ func TestAccepts(t *testing.T) {
 			require.Equal(t, tt.field, invalid.Fields[0].Field)
 		})
 	}
+}
+
+func token(text string) func(*gateway.Charge) { return func(c *gateway.Charge) { c.Token = text } }
+
+func both(a, b func(*gateway.Charge)) func(*gateway.Charge) {
+	return func(c *gateway.Charge) { a(c); b(c) }
 }

@@ -3,7 +3,6 @@ package checkout
 import (
 	"context"
 
-	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -11,7 +10,7 @@ import (
 // paymentRequest is the part of POST /payments that a charge needs
 // (https://api-reference.checkout.com/#operation/requestAPaymentOrPayout).
 type paymentRequest struct {
-	Source     source            `json:"source"`
+	Source     *source           `json:"source,omitempty"`
 	Customer   *customer         `json:"customer,omitempty"`
 	Amount     int64             `json:"amount"`
 	Currency   string            `json:"currency"`
@@ -26,6 +25,10 @@ type paymentRequest struct {
 	IP         string            `json:"payment_ip,omitempty"`
 	Shipping   *shipping         `json:"shipping,omitempty"`
 	Items      []item            `json:"items,omitempty"`
+
+	// Of a payment session.
+	Billing   *shipping `json:"billing,omitempty"`
+	ExpiresOn string    `json:"expires_on,omitempty"`
 }
 
 // source is the payment method. Store is sent with a token: Checkout.com stores the card unless Store is false.
@@ -35,10 +38,17 @@ type source struct {
 	ID      string   `json:"id,omitempty"`
 	Store   *bool    `json:"store_for_future_use,omitempty"`
 	Billing *address `json:"billing_address,omitempty"`
+
+	// Of a local method.
+	Description string `json:"description,omitempty"`
+	Country     string `json:"payment_country,omitempty"`
+	Holder      string `json:"account_holder_name,omitempty"`
+	Purpose     string `json:"purpose,omitempty"`
 }
 
-// Charge implements gateway.Provider. A token is a token of the browser (tok_…) or a stored instrument (src_…). A return
-// URL turns on 3-D Secure if the card's bank takes part; without a return URL, 3-D Secure is off. A decline is final.
+// Charge implements gateway.Provider. A token is a token of the browser (tok_…), a stored instrument (src_…), the name of
+// a local method, or "flow" for a payment session. A return URL turns on 3-D Secure if the card's bank takes part;
+// without a return URL, 3-D Secure is off. A decline is final, except in a payment session.
 func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome, error) {
 	if err := ch.Fits(c.TokenKind(ch.Token)); err != nil {
 		return gateway.Outcome{}, err
@@ -51,15 +61,16 @@ func (c *Client) Charge(ctx context.Context, ch gateway.Charge) (gateway.Outcome
 	if err != nil {
 		return gateway.Outcome{}, err
 	}
+	if ch.Token == flow {
+		return c.session(ctx, ch, request.ExpiresOn, body)
+	}
 	var made paid
 	refused, err := c.api.Post(ctx, "/payments", keyed(ch.IdempotencyKey), ch.Permit, body, &made)
 	switch {
 	case err != nil:
 		return gateway.Outcome{}, err
 	case refused != nil:
-		return gateway.Outcome{
-			Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", refused.code()),
-		}, nil
+		return refused.charge(), nil
 	}
 	made.Metadata = body["metadata"]
 	return outcome(made)
@@ -71,8 +82,8 @@ func (c *Client) request(ch gateway.Charge) (paymentRequest, error) {
 		return paymentRequest{}, err
 	}
 	p := paymentRequest{
-		Source: sourceOf(ch.Details), Customer: customerOf(ch.Details), Amount: units, Currency: string(ch.Money.Currency),
-		Channel: c.Channel, Reference: ch.Attempt.String(), Capture: ch.Capture != payment.CaptureManual, Metadata: marks(ch),
+		Source: sourceOf(ch), Customer: customerOf(ch.Details), Amount: units, Currency: string(ch.Money.Currency),
+		Channel: c.Channel, Reference: referenceOf(ch), Capture: ch.Capture != payment.CaptureManual, Metadata: marks(ch),
 		IP: ch.Customer.IP, Shipping: shippingOf(ch.Customer), Items: itemsOf(ch),
 	}
 	if ch.ReturnURL != "" && !ch.Unattended {
@@ -80,6 +91,9 @@ func (c *Client) request(ch gateway.Charge) (paymentRequest, error) {
 	}
 	if ch.Unattended {
 		p.Type, p.Merchant = "Unscheduled", true
+	}
+	if ch.Token == flow {
+		p.Source, p.IP, p.Billing, p.ExpiresOn = nil, "", &shipping{addressOf(ch.Customer.Billing)}, c.expiry()
 	}
 	return p, nil
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/kit"
 )
@@ -30,11 +32,13 @@ const (
 // Client is one account at Checkout.com. It implements gateway.Provider.
 type Client struct {
 	kit.OneStep
-	kit.TakesAtOnce
 
 	// Channel is the processing channel of the payments; empty for the account's default channel
 	// (https://api-reference.checkout.com/#operation/requestAPaymentOrPayout).
 	Channel string
+	// Now is the clock for the end of payment sessions. If it is nil, a session has Checkout.com's own end, which is not
+	// documented, and a cancel never ends the wait for it.
+	Now func() time.Time
 
 	api *kit.API[*refusal]
 }
@@ -108,6 +112,11 @@ func (r *refusal) code() string {
 		return r.Codes[0]
 	}
 	return cmp.Or(r.Type, strings.ReplaceAll(strings.ToLower(http.StatusText(r.Status)), " ", "_"))
+}
+
+// charge returns the outcome of a refused charge.
+func (r *refusal) charge() gateway.Outcome {
+	return gateway.Outcome{Event: fsm.EventFailed, Refused: true, Failure: payment.NewFailure("provider_rejected", r.code())}
 }
 
 // Error implements error.

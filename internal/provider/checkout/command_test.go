@@ -178,6 +178,6 @@ func TestFindAsksThePaymentItself(t *testing.T) {
 	found, err := c.Find(t.Context(), ch.Attempt)
 	require.NoError(t, err)
 	require.Equal(t, o, found)
-	require.Equal(t, "GET /payments?limit=10&reference="+ch.Attempt.String()+"&skip=0", (<-seen).line)
+	require.Equal(t, "GET /payments?limit=50&reference="+ch.Attempt.String()+"&skip=0", (<-seen).line)
 	require.Equal(t, "GET /payments/"+o.ProviderPaymentID, (<-seen).line)
 }

@@ -8,13 +8,23 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
-// providerData returns the members of POST /payments that provider_data may contain. metadata is not allowed, because
-// its marks identify the payment. capture_on is not allowed, because it would change when the money is taken.
+// providerData returns the members of POST /payments and of POST /payment-sessions that provider_data may contain.
+// metadata is not allowed, because its marks identify the payment. capture_on is not allowed, because it would change when
+// the money is taken. expires_on is not allowed, because a cancel relies on the end of the session.
+// payment_method_configuration is not allowed, because it would store cards.
 func providerData() []string {
 	return []string{
-		"3ds", "amount_allocations", "authorization_type", "billing_descriptor", "description", "marketplace", "previous_payment_id", "processing",
-		"recipient", "risk", "sender",
+		"3ds", "amount_allocations", "authorization_type", "billing_descriptor", "customer_retry", "description", "disabled_payment_methods",
+		"display_name", "enabled_payment_methods", "locale", "marketplace", "previous_payment_id", "processing", "recipient", "risk", "sender",
 	}
+}
+
+// onlyOf returns the members of provider_data that one of the two requests lacks.
+func onlyOf(sessions bool) []string {
+	if sessions {
+		return []string{"customer_retry", "disabled_payment_methods", "display_name", "enabled_payment_methods", "locale"}
+	}
+	return []string{"marketplace", "previous_payment_id"}
 }
 
 // further describes the members of POST /payments/{id}/captures and …/refunds that provider_data may contain. Checkout.com
@@ -37,7 +47,7 @@ func extend(p paymentRequest, d gateway.Details) (map[string]json.RawMessage, er
 	if err != nil {
 		return nil, err
 	}
-	if p.SuccessURL == "" {
+	if p.SuccessURL == "" || isLocal(d.Token) {
 		delete(body, "3ds")
 	} else if body["3ds"], err = with(d.ProviderData["3ds"], map[string]any{"enabled": true, "attempt_n3d": true}); err != nil {
 		return nil, err

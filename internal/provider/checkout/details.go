@@ -28,11 +28,14 @@ type address struct {
 	Country string `json:"country,omitempty"`
 }
 
-func sourceOf(d gateway.Details) source {
-	if d.Stored {
-		return source{Type: "id", ID: d.Token}
+func sourceOf(ch gateway.Charge) *source {
+	switch d := ch.Details; {
+	case d.Stored:
+		return &source{Type: "id", ID: d.Token}
+	case isLocal(d.Token):
+		return localSource(ch)
 	}
-	return source{Type: "token", Token: d.Token, Store: &d.Save, Billing: addressOf(d.Customer.Billing)}
+	return &source{Type: "token", Token: ch.Token, Store: &ch.Save, Billing: addressOf(ch.Customer.Billing)}
 }
 
 // customerOf returns the owner of an instrument that is stored or is to be stored. Any other customer has no id at

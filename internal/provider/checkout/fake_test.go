@@ -20,6 +20,7 @@ type fake struct {
 
 	mu       sync.Mutex
 	payments map[string]*paid
+	sessions []*session
 	keys     map[string]answer
 	serial   int
 }
@@ -33,6 +34,7 @@ type paid struct {
 	voided                          int64
 	metadata                        any
 	stored                          bool
+	method                          string // of a local method
 	disputes                        []object
 	actions                         []object
 	wanted                          []func()
@@ -81,6 +83,7 @@ func (f *fake) handler(described http.Handler) http.Handler {
 	all := http.NewServeMux()
 	all.Handle("/", described)
 	all.HandleFunc("GET /payments", f.list)
+	all.HandleFunc("POST /payment-sessions", f.openSession)
 	all.HandleFunc("GET /instruments/{id}", func(w http.ResponseWriter, r *http.Request) {
 		if r.PathValue("id") != instrument {
 			w.Header().Set("Cko-Request-Id", "1")
@@ -184,6 +187,10 @@ func (f *fake) pay(in object) answer {
 	if of, _ := in["customer"].(object); from["id"] == instrument && of["id"] != instrumentOf {
 		return invalid("customer_id_invalid")
 	}
+	if local, _ := from["type"].(string); local != "token" && local != "id" {
+		p.method = local
+		return f.redirects(p, in)
+	}
 	switch from["token"] {
 	case cardNone:
 		return invalid("token_invalid")
@@ -248,6 +255,9 @@ func (p *paid) response(done object) object {
 // source returns the source. It contains the instrument's id if the instrument is stored.
 func (p *paid) source() object {
 	card := object{"type": "card", "expiry_month": 3, "expiry_year": 2030, "last4": "4242", "fingerprint": "F639CAB2745BEE4140BF86DF6B6D6", "bin": "424242", "scheme": "Visa"}
+	if p.method != "" {
+		return object{"type": p.method}
+	}
 	if p.stored {
 		card["id"] = instrument
 	}
@@ -266,7 +276,7 @@ func (p *paid) details() object {
 		"_links": object{"self": link(p.id), "actions": link(p.id + "/actions")},
 		"source": p.source(),
 	}
-	if p.status == "Pending" {
+	if p.status == "Pending" && p.method == "" {
 		all["3ds"] = object{"downgraded": false, "enrolled": "Y"}
 	}
 	return all

@@ -14,13 +14,13 @@ import (
 func paymentPath(id string) string { return "/payments/" + url.PathEscape(id) }
 
 // Lookup implements gateway.Provider. Only the payment's actions contain the reason of a decline and the refunds. For a
-// hosted page or a payment link, it looks up the payment in it.
+// hosted page or a payment link, it looks up the payment in it. The payments of a payment session have our reference.
 func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
 	switch {
 	case page(id) != "":
 		return c.lookupPage(ctx, id)
 	case strings.HasPrefix(id, sessionPrefix):
-		return gateway.Outcome{}, gateway.ErrInconclusive
+		return gateway.Outcome{}, gateway.ErrByReference
 	}
 	o, found, err := c.standing(ctx, id)
 	if err != nil || o.Event != fsm.EventSucceeded {
@@ -49,34 +49,47 @@ func (c *Client) standing(ctx context.Context, id string) (gateway.Outcome, paid
 }
 
 // Find implements gateway.Provider. It takes only ids from the list. If there are several payments, it returns the most
-// advanced payment.
+// advanced payment. An attempt has one of the two forms of a reference, see referenceOf.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
+	for _, reference := range []string{id.String(), short(id)} {
+		var found gateway.Outcome
+		all, err := c.listed(ctx, reference)
+		if err != nil {
+			return gateway.Outcome{}, err
+		}
+		for _, hit := range all {
+			o, err := c.Lookup(ctx, hit)
+			if err != nil {
+				return gateway.Outcome{}, err
+			}
+			found = kit.Further(found, o)
+		}
+		if len(all) > 0 {
+			return found, nil
+		}
+	}
+	return gateway.Outcome{}, gateway.ErrNoSuchPayment
+}
+
+// listed returns the ids of the payments with a reference. An attempt has 50 payments at most.
+func (c *Client) listed(ctx context.Context, reference string) (ids []string, err error) {
 	var list struct {
 		Data []struct {
 			ID        string `json:"id"`
 			Reference string `json:"reference"`
 		} `json:"data"`
 	}
-	query := url.Values{"reference": {id.String()}, "limit": {"10"}, "skip": {"0"}}
+	query := url.Values{"reference": {reference}, "limit": {"50"}, "skip": {"0"}}
 	if err := c.api.Get(ctx, "/payments?"+query.Encode(), nil, &list); err != nil {
-		return gateway.Outcome{}, err
+		return nil, err
 	}
 	if list.Data == nil {
-		return gateway.Outcome{}, errNameless
+		return nil, errNameless
 	}
-	var found gateway.Outcome
 	for _, hit := range list.Data {
-		if hit.Reference != id.String() {
-			continue
+		if hit.Reference == reference {
+			ids = append(ids, hit.ID)
 		}
-		o, err := c.Lookup(ctx, hit.ID)
-		if err != nil {
-			return gateway.Outcome{}, err
-		}
-		found = kit.Further(found, o)
 	}
-	if found.ProviderPaymentID == "" {
-		return gateway.Outcome{}, gateway.ErrNoSuchPayment
-	}
-	return found, nil
+	return ids, nil
 }

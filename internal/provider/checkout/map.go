@@ -91,9 +91,8 @@ type instrument struct {
 
 const declined = "Declined"
 
-// outcome maps a payment by its status
-// (https://www.checkout.com/docs/payments/manage-payments/get-payment-details). An
-// unrecognized status is processing.
+// outcome maps a payment by its status (https://www.checkout.com/docs/payments/manage-payments/get-payment-details). An
+// unrecognized status is processing. In a payment session the customer may try again after a payment that failed.
 func outcome(p paid) (gateway.Outcome, error) {
 	if p.ID == "" || p.Status == "" {
 		return gateway.Outcome{}, errNameless
@@ -121,6 +120,7 @@ func outcome(p paid) (gateway.Outcome, error) {
 	case "Expired":
 		o.Event, o.Failure = fsm.EventFailed, payment.NewFailure("expired", "")
 	}
+	o.PageOpen = strings.HasPrefix(o.Container, sessionPrefix) && o.Event == fsm.EventFailed && p.Status != "Voided"
 	return o, err
 }
 
@@ -131,7 +131,7 @@ func (p paid) refunded() bool {
 
 // waits reports whether a pending payment waits for its customer. The payment's details do not repeat the page's
 // address. But Checkout.com authorizes a card at once, so a pending card payment is in 3-D Secure, unless 3-D Secure was
-// downgraded.
+// downgraded. A pending payment of a local method is on its page.
 func (p paid) waits() bool {
 	switch {
 	case p.Links.Redirect.Href != "":
@@ -139,7 +139,7 @@ func (p paid) waits() bool {
 	case p.ThreeDS != nil:
 		return !p.ThreeDS.Downgraded
 	}
-	return p.Source.Type == "card"
+	return p.Source.Type == "card" || isLocal(p.Source.Type)
 }
 
 func (p paid) authorized() (*payment.Money, error) {

@@ -15,9 +15,6 @@ import (
 // …/#operation/getPaymentLinkDetails).
 var pages = map[string]string{"hpp_": "/hosted-payments/", "pl_": "/payment-links/"} //nolint:gochecknoglobals // a table
 
-// sessionPrefix is the prefix of the ids of payment sessions. The API does not show sessions.
-const sessionPrefix = "ps_"
-
 // page returns the address of a container, or "" for the id of a payment.
 func page(id string) string {
 	for prefix, path := range pages {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -65,9 +66,12 @@ func TestLookup(t *testing.T) {
 	}
 	c, seen := serve(t, newFake())
 	_, err := c.Lookup(t.Context(), "ps_1")
+	require.ErrorIs(t, err, gateway.ErrByReference)
 	require.ErrorIs(t, err, gateway.ErrInconclusive)
-	_, err = c.Cancel(t.Context(), gateway.Cancel{Container: "ps_1", Permit: permit()})
-	require.ErrorIs(t, err, gateway.ErrUnsupported)
+	for _, cl := range []gateway.Cancel{{Container: "pl_1"}, {Container: "ps_1", Elsewhere: true, Quiet: 48 * time.Hour}} {
+		_, err = c.Cancel(t.Context(), cl)
+		require.ErrorIs(t, err, gateway.ErrUnsupported, cl.Container)
+	}
 	require.Empty(t, seen)
 }
 

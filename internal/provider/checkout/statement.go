@@ -67,7 +67,7 @@ func line(r kit.TableRow) (*gateway.Entry, error) {
 		e.Movement.Dispute = id
 	}
 	if ours := r.Text(columnOurs); ours != "" {
-		e.References = []string{ours}
+		e.References = []string{long(ours)}
 	}
 	return &e, nil
 }

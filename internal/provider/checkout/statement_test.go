@@ -85,3 +85,18 @@ func TestStatementLinesThatCantBeRead(t *testing.T) {
 	_, err := statement("a,b\n1,2\n")
 	require.ErrorContains(t, err, `no column "Action ID"`)
 }
+
+// A payment of a session and of a local method has the attempt's id in a short form.
+func TestTheStatementNamesTheAttempt(t *testing.T) {
+	t.Parallel()
+	for reference, want := range map[string]string{
+		"ahm6h4xtr5zaxijce23grz6asi": "01d9e3f2-f38f-720b-a122-26b668e7c092",
+		"AHM6H4XTR5ZAXIJCE23GRZ6ASI": "AHM6H4XTR5ZAXIJCE23GRZ6ASI",
+		"ahm6h4xtr5baxijce23grz6asi": "ahm6h4xtr5baxijce23grz6asi", // not of our version
+		"A-1":                        "A-1",
+	} {
+		got, err := statement(reportHead + "ent_1,pay_1," + reference + ",Capture,act_1,2026-03-14T15:09:26,EUR,19.99,Capture,GBP,17.01,0CFJU\n")
+		require.NoError(t, err)
+		require.Equal(t, []string{want}, got[0].References, reference)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -18,6 +19,12 @@ func (c *Client) TokenKind(token string) gateway.TokenKind {
 		return gateway.TokenStored
 	}
 	return gateway.TokenSingleUse
+}
+
+// Unseen implements gateway.Provider. Only the response to the charge contains the address of a local method's page, or
+// the secret of a payment session.
+func (c *Client) Unseen(d gateway.Details) (payable time.Duration, ends bool) {
+	return 0, d.Token == flow || isLocal(d.Token)
 }
 
 // CheckOwner implements gateway.Provider (https://api-reference.checkout.com/#operation/getInstrumentDetails). The
