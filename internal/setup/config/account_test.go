@@ -66,6 +66,18 @@ func TestAccountMistakes(t *testing.T) {
 	}
 }
 
+// An account that only receives webhooks may name its merchant. A key for calls still needs the other keys for calls.
+func TestAMerchantBesideWebhooks(t *testing.T) {
+	t.Parallel()
+	const robokassa = base + "- {name: a, kind: robokassa, webhook_secrets: [p2], hash: sha256, merchant_login: shop"
+	c, err := config.Load(write(t, robokassa+"}"), nil)
+	require.NoError(t, err)
+	require.True(t, c.Accounts[0].TakesWebhooks())
+	require.False(t, c.Accounts[0].CanCharge())
+	require.Equal(t, config.ValidationErrors{"accounts[0].merchant_login: is required with password1"},
+		validationErrors(t, base+"- {name: a, kind: robokassa, webhook_secrets: [p2], password1: p1}"))
+}
+
 // Every payment of ours bears a mark, whoever begins it: events without one are counted.
 func TestForeignByKind(t *testing.T) {
 	t.Parallel()

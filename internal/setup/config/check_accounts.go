@@ -207,7 +207,7 @@ func (r *report) complete(key string, a Account, k provider.Kind) {
 	for _, group := range [][]string{k.Webhooks, k.Calls} {
 		lacking := a.missing(group)
 		begun := slices.DeleteFunc(slices.Clone(group), func(f string) bool {
-			return slices.Contains(lacking, f) || slices.Contains(covered, f) || slices.Contains(everyKind(), f)
+			return slices.Contains(lacking, f) || slices.Contains(covered, f) || slices.Contains(everyKind(), f) || a.onlyNames(f)
 		})
 		if len(lacking) == 0 || len(begun) > 0 {
 			covered = append(covered, group...)
@@ -224,6 +224,11 @@ func (r *report) complete(key string, a Account, k provider.Kind) {
 	if a.Enabled == enabledPays && (!a.CanCharge() || a.uncalled()) && !r.touches(key) {
 		r.add(key+".enabled", "must not be pays: the account can't charge")
 	}
+}
+
+// onlyNames reports whether a key names the merchant of an account that receives webhooks, which begins no configuration of calls.
+func (a Account) onlyNames(key string) bool {
+	return a.TakesWebhooks() && slices.Contains(provider.Kinds()[a.Kind].Adapter.Merchant.Keys, key)
 }
 
 func needs(k provider.Kind) string {
