@@ -31,6 +31,7 @@ func TestPayments(t *testing.T) {
 	t.Run("PartsAddUp, a tip", paymentsTip)
 	t.Run("UnaskedPartIsNoPayment", paymentsUnaskedPart)
 	t.Run("UnaskedPartIsNoPayment, by a browser's mark", paymentsBrowserMark)
+	t.Run("a refund of the second leaves the price", paymentsRefundLeavesThePrice)
 	t.Run("the 51st is a discrepancy", paymentsFiftyFirst)
 }
 
@@ -112,6 +113,23 @@ func paymentsTwoAreTwo(t *testing.T) {
 			require.Empty(t, r.verify(t))
 		})
 	}
+}
+
+// A part came first, and then the whole price. Where the account refunds late money, the part goes back: the order stays paid.
+func paymentsRefundLeavesThePrice(t *testing.T) {
+	t.Parallel()
+	p := newTill(map[string]gateway.Outcome{"pi_a": ofEuros(fsm.EventSucceeded, 500), "pi_b": ofEuros(fsm.EventSucceeded, price)})
+	r := newEnv(t, setup{silent: true, provider: p.on, change: autoRefunds})
+	id := r.register(t, commands.External{}).ID
+	r.tell(t, of(webhooks.KindSucceeded, id, "pi_a", 500))
+	r.tell(t, of(webhooks.KindSucceeded, id, "pi_b", price))
+	r.everyOperation(t, id)
+	require.Equal(t, []string{"refund pi_a"}, p.asked())
+	a := r.attempt(t, id)
+	require.EqualValues(t, price, a.Held())
+	require.Equal(t, payment.OrderPaid, r.orderOf(t, "A-1").Status())
+	require.Contains(t, r.about(t, id), "needs_review second_payment pi_b")
+	require.Empty(t, r.verify(t))
 }
 
 func (r *env) orderOf(t *testing.T, id payment.OrderID) payment.Order {

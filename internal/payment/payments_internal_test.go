@@ -17,6 +17,36 @@ func aPayment(id string, state fsm.PaymentState, authorized, captured int64) Pay
 	return Payment{ID: id, State: state, Authorized: authorized, Captured: captured}
 }
 
+// A payment that is refunded since the order was paid twice must leave what pays the order.
+func TestAttempt_Spare(t *testing.T) {
+	t.Parallel()
+	paid := func(id string, captured, refunded int64) Payment {
+		return Payment{ID: id, State: fsm.PaymentCaptured, Captured: captured, Refunded: refunded}
+	}
+	for name, c := range map[string]struct {
+		of   []Payment
+		want string
+	}{
+		"paid once":                              {[]Payment{paid("a", 1999, 0)}, ""},
+		"paid twice":                             {[]Payment{paid("a", 1999, 0), paid("b", 1999, 0)}, "b"},
+		"a part, then all":                       {[]Payment{paid("a", 500, 0), paid("b", 1999, 0)}, "a"},
+		"a refunded part, then all":              {[]Payment{paid("a", 500, 500), paid("b", 1999, 0)}, ""},
+		"all, then a part":                       {[]Payment{paid("a", 1999, 0), paid("b", 500, 0)}, "b"},
+		"parts that add up, and one more":        {[]Payment{paid("a", 1500, 0), paid("b", 499, 0), paid("c", 499, 0)}, "c"},
+		"two parts that are too much":            {[]Payment{paid("a", 1500, 0), paid("b", 1500, 0)}, ""},
+		"twice, and the first was refunded":      {[]Payment{paid("a", 1999, 1999), paid("b", 1999, 0)}, "b"},
+		"twice, and of the first a part was":     {[]Payment{paid("a", 1999, 700), paid("b", 1999, 0)}, "b"},
+		"twice, and the last one holds no money": {[]Payment{paid("a", 1999, 0), paid("b", 1999, 1999)}, "a"},
+	} {
+		a := Attempt{State: fsm.Succeeded, Money: Money{1999, "EUR"}, Payments: c.of}
+		got := ""
+		if p := a.Spare(); p != nil {
+			got = p.ID
+		}
+		require.Equal(t, c.want, got, name)
+	}
+}
+
 // An attempt of 19.99 stands as its payments do.
 func TestAttempt_derived(t *testing.T) {
 	t.Parallel()
