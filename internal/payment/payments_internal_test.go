@@ -47,6 +47,31 @@ func TestAttempt_Spare(t *testing.T) {
 	}
 }
 
+// A provider whose cancel refunds a paid payment may say so by a lookup alone: the attempt was not paid.
+func TestMoneyThatOurCancelGaveBackPaysNothing(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_000_000, 0)
+	returned := Report{Payment: "p", Event: fsm.EventSucceeded, Returned: true, Movements: MovementsOf(fsm.EventSucceeded, nil), Cause: Cause{Kind: CauseCheck}}
+	for name, c := range map[string]struct {
+		ops  []Operation
+		want fsm.State
+	}{
+		"a cancel was sent":             {[]Operation{{Kind: OperationCancel, Sends: 1, State: fsm.OperationUnknown}}, fsm.Failed},
+		"a cancel is wanted":            {[]Operation{{Kind: OperationCancel, State: fsm.OperationWanted}}, fsm.Succeeded},
+		"another payment was cancelled": {[]Operation{{Kind: OperationCancel, Payment: "o", Sends: 1, State: fsm.OperationDone}}, fsm.Succeeded},
+		"nothing was cancelled":         {nil, fsm.Succeeded},
+	} {
+		a := Attempt{State: fsm.AwaitingCustomer, Money: Money{1999, "EUR"}, Operations: c.ops, Payments: []Payment{aPayment("p", fsm.PaymentOpen, 0, 0)}, ProviderPaymentID: "p"}
+		transition, _ := Advance(&a, returned, now)
+		require.Equal(t, c.want, a.State, name)
+		if c.want == fsm.Failed {
+			require.Zero(t, a.Captured)
+			require.EqualValues(t, 1999, a.Sums(MovementCaptureReversal), "what came is recorded, and that it went back")
+			require.Equal(t, PaymentReversed, transition.Findings[0].Kind, "a person is told")
+		}
+	}
+}
+
 // An attempt of 19.99 stands as its payments do.
 func TestAttempt_derived(t *testing.T) {
 	t.Parallel()
