@@ -370,6 +370,25 @@ func freeingWithoutGateway(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
+// Late money that is less than the order's amount pays it only if two people say so. One is enough for all of it.
+func TestALateCentTakesTwo(t *testing.T) {
+	t.Parallel()
+	for minor, two := range map[int64]bool{1: true, price: false} {
+		r := newEnv(t, setup{silent: true})
+		id := r.paid(t, "A-1", "tok_decline").ID
+		r.told(t, webhooks.KindSucceeded, id, minor, "EUR")
+		cmd := because(r.open(t, id)[0], payment.ResolvedAccepted)
+		if two {
+			r.needsTwo(t, cmd)
+		} else {
+			_, err := r.Resolve(t.Context(), sam, cmd)
+			require.NoError(t, err)
+		}
+		require.Equal(t, payment.OrderPaid, r.orderOf(t, "A-1").Status())
+		require.Empty(t, r.verify(t))
+	}
+}
+
 // An order that is paid by a payment without a mark of ours, or of another amount, takes two people. A discrepancy that
 // a resolution opens must be closed by another person.
 func TestNobodyClosesTheirOwn(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -224,7 +225,7 @@ func paymentsTwoIntents(t *testing.T) {
 // to the cancel.
 func paymentsGivenBack(t *testing.T) {
 	t.Parallel()
-	for _, when := range []string{"never", "before the response", "after the response"} {
+	for _, when := range []string{"never", "before the response", "after the response", "never, and the response is lost", "never, the response is lost, and the refund is slow"} {
 		t.Run("the notice comes "+when, func(t *testing.T) {
 			t.Parallel()
 			var r *env
@@ -246,6 +247,12 @@ func paymentsGivenBack(t *testing.T) {
 				case "/v2/Cancel":
 					notice("before the response")
 					status.Store(new("REFUNDED"))
+					if strings.HasSuffix(when, "slow") {
+						status.Store(new("ASYNC_REFUNDING"))
+					}
+					if strings.Contains(when, "lost") {
+						panic(http.ErrAbortHandler)
+					}
 					answer = `"Status":"REFUNDED","OriginalAmount":1999,"NewAmount":0`
 				}
 				_, _ = fmt.Fprintf(w, `{"Success":true,"ErrorCode":"0","TerminalKey":"term","PaymentId":"700","OrderId":%q,"Amount":1999,%s}`, id, answer)

@@ -31,6 +31,8 @@ func TestPayments(t *testing.T) {
 	t.Run("PartsAddUp, a tip", paymentsTip)
 	t.Run("UnaskedPartIsNoPayment", paymentsUnaskedPart)
 	t.Run("UnaskedPartIsNoPayment, by a browser's mark", paymentsBrowserMark)
+	t.Run("PaidToUs, approved by a browser's mark", paymentsBrowserMarkApproved)
+	t.Run("a refund of the second leaves the price", paymentsRefundLeavesThePrice)
 	t.Run("the 51st is a discrepancy", paymentsFiftyFirst)
 }
 
@@ -112,6 +114,23 @@ func paymentsTwoAreTwo(t *testing.T) {
 			require.Empty(t, r.verify(t))
 		})
 	}
+}
+
+// A part came first, and then the whole price. Where the account refunds late money, the part goes back: the order stays paid.
+func paymentsRefundLeavesThePrice(t *testing.T) {
+	t.Parallel()
+	p := newTill(map[string]gateway.Outcome{"pi_a": ofEuros(fsm.EventSucceeded, 500), "pi_b": ofEuros(fsm.EventSucceeded, price)})
+	r := newEnv(t, setup{silent: true, provider: p.on, change: autoRefunds})
+	id := r.register(t, commands.External{}).ID
+	r.tell(t, of(webhooks.KindSucceeded, id, "pi_a", 500))
+	r.tell(t, of(webhooks.KindSucceeded, id, "pi_b", price))
+	r.everyOperation(t, id)
+	require.Equal(t, []string{"refund pi_a"}, p.asked())
+	a := r.attempt(t, id)
+	require.EqualValues(t, price, a.Held())
+	require.Equal(t, payment.OrderPaid, r.orderOf(t, "A-1").Status())
+	require.Contains(t, r.about(t, id), "needs_review second_payment pi_b")
+	require.Empty(t, r.verify(t))
 }
 
 func (r *env) orderOf(t *testing.T, id payment.OrderID) payment.Order {
@@ -390,6 +409,35 @@ func paymentsUnaskedPart(t *testing.T) {
 	require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, of(webhooks.KindSucceeded, made.ID, made.ProviderPaymentID, 1)))
 	require.NotEqual(t, payment.OrderPaid, r.orderOf(t, "ours").Status())
 	require.Equal(t, []string{"amount_mismatch 0.01 EUR"}, r.about(t, made.ID))
+}
+
+// An order to another payee, made in the customer's browser with the attempt's id, is approved before it is paid. Its approval makes
+// no payment of ours of it, also where the account's own name is not configured.
+func paymentsBrowserMarkApproved(t *testing.T) {
+	t.Parallel()
+	p := newTill(nil)
+	p.can = func(c *payment.Capabilities) { c.Identity = payment.IdentityByPayee }
+	r := newEnv(t, setup{silent: true, provider: p.on})
+	for order, id := range map[payment.OrderID]payment.AttemptID{
+		"elsewhere": r.begun(t, "elsewhere", price, payment.CaptureAutomatic), "ours": r.paid(t, "ours", "tok_never").ID,
+	} {
+		before := r.attempt(t, id)
+		for kind, want := range map[webhooks.Kind]fsm.Verdict{webhooks.KindProcessing: payment.Ignored, webhooks.KindSoftFailed: payment.Ignored} {
+			e := under(kind, id, "order_x of "+string(order))
+			e.Container, e.ProviderPaymentID, e.Payee, e.BrowserMark, e.Money = e.ProviderPaymentID, "", "acct_other", true, nil
+			require.Equal(t, []fsm.Verdict{want}, r.tell(t, e), kind)
+		}
+		require.Equal(t, before.Facts(), r.attempt(t, id).Facts())
+		require.Empty(t, r.attempt(t, id).Containers)
+		require.Empty(t, r.about(t, id))
+		e := of(webhooks.KindSucceeded, id, "pay_x of "+string(order), price)
+		e.Container, e.Payee, e.BrowserMark = "order_x of "+string(order), "acct_other", true
+		require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, e))
+		require.Zero(t, r.attempt(t, id).Captured, "the shop has not received it")
+		require.Equal(t, []string{"needs_review unproven_payment pay_x of " + string(order)}, r.about(t, id))
+		require.NotEqual(t, payment.OrderPaid, r.orderOf(t, order).Status())
+	}
+	require.Empty(t, r.verify(t))
 }
 
 // A mark that a browser could have written ties a payment to the attempt only if that pays the whole amount.

@@ -208,7 +208,7 @@ type RefundOutcome struct {
 	// Unnamed is set if the provider reports a refund without its id. It is this refund if no other is possible.
 	Unnamed bool
 	// Whole is set, in Outcome.Refunds, if all that was captured has been refunded, by refunds that
-	// the provider does not name.
+	// the provider does not name. While it is processing, it may be of a part, and only a cancelled attempt counts it.
 	Whole bool
 	// Reference is our id of the refund, as the provider carries it; empty if not stated.
 	Reference string

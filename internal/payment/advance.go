@@ -72,6 +72,9 @@ func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 	if now.Before(a.UpdatedAt) { // this transaction began before the last change, and waited for the attempt
 		now = Later(a.UpdatedAt, now)
 	}
+	if r.Returned && !a.State.Final() && a.cancelSent() {
+		r = r.givenBack()
+	}
 	before := *a
 	a.Payments, a.Containers = slices.Clone(a.Payments), slices.Clone(a.Containers)
 	p, ambiguous, full := a.subject(r, now)

@@ -178,6 +178,17 @@ func (a *Attempt) capturedBeside(id string) (found *Payment) {
 	return found
 }
 
+// Spare is the last payment with captured money that the order can do without: the other payments have captured what pays it,
+// refunded since or not. It is nil if there is none.
+func (a *Attempt) Spare() *Payment {
+	for i := range slices.Backward(a.Payments) {
+		if p := &a.Payments[i]; p.Held() > 0 && a.covers(a.capturedBesides(p)) {
+			return p
+		}
+	}
+	return nil
+}
+
 // tooMany is the finding of a payment beyond MaxPayments.
 func tooMany(r Report) Finding {
 	return Finding{

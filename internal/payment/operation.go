@@ -305,6 +305,11 @@ func (a *Attempt) CancelWanted() bool {
 	return a.LastCancel() != nil
 }
 
+// cancelSent reports whether the provider may have a cancel of the attempt as a whole.
+func (a *Attempt) cancelSent() bool {
+	return slices.ContainsFunc(a.Operations, func(o Operation) bool { return o.Kind == OperationCancel && o.Payment == "" && o.Sends > 0 })
+}
+
 // OpenTake is the attempt's open charge, complete or capture; nil if there is none.
 func (a *Attempt) OpenTake() *Operation { return a.OpenOperation("take") }
 

@@ -17,6 +17,61 @@ func aPayment(id string, state fsm.PaymentState, authorized, captured int64) Pay
 	return Payment{ID: id, State: state, Authorized: authorized, Captured: captured}
 }
 
+// A payment that is refunded since the order was paid twice must leave what pays the order.
+func TestAttempt_Spare(t *testing.T) {
+	t.Parallel()
+	paid := func(id string, captured, refunded int64) Payment {
+		return Payment{ID: id, State: fsm.PaymentCaptured, Captured: captured, Refunded: refunded}
+	}
+	for name, c := range map[string]struct {
+		of   []Payment
+		want string
+	}{
+		"paid once":                              {[]Payment{paid("a", 1999, 0)}, ""},
+		"paid twice":                             {[]Payment{paid("a", 1999, 0), paid("b", 1999, 0)}, "b"},
+		"a part, then all":                       {[]Payment{paid("a", 500, 0), paid("b", 1999, 0)}, "a"},
+		"a refunded part, then all":              {[]Payment{paid("a", 500, 500), paid("b", 1999, 0)}, ""},
+		"all, then a part":                       {[]Payment{paid("a", 1999, 0), paid("b", 500, 0)}, "b"},
+		"parts that add up, and one more":        {[]Payment{paid("a", 1500, 0), paid("b", 499, 0), paid("c", 499, 0)}, "c"},
+		"two parts that are too much":            {[]Payment{paid("a", 1500, 0), paid("b", 1500, 0)}, ""},
+		"twice, and the first was refunded":      {[]Payment{paid("a", 1999, 1999), paid("b", 1999, 0)}, "b"},
+		"twice, and of the first a part was":     {[]Payment{paid("a", 1999, 700), paid("b", 1999, 0)}, "b"},
+		"twice, and the last one holds no money": {[]Payment{paid("a", 1999, 0), paid("b", 1999, 1999)}, "a"},
+	} {
+		a := Attempt{State: fsm.Succeeded, Money: Money{1999, "EUR"}, Payments: c.of}
+		got := ""
+		if p := a.Spare(); p != nil {
+			got = p.ID
+		}
+		require.Equal(t, c.want, got, name)
+	}
+}
+
+// A provider whose cancel refunds a paid payment may say so by a lookup alone: the attempt was not paid.
+func TestMoneyThatOurCancelGaveBackPaysNothing(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_000_000, 0)
+	returned := Report{Payment: "p", Event: fsm.EventSucceeded, Returned: true, Movements: MovementsOf(fsm.EventSucceeded, nil), Cause: Cause{Kind: CauseCheck}}
+	for name, c := range map[string]struct {
+		ops  []Operation
+		want fsm.State
+	}{
+		"a cancel was sent":             {[]Operation{{Kind: OperationCancel, Sends: 1, State: fsm.OperationUnknown}}, fsm.Failed},
+		"a cancel is wanted":            {[]Operation{{Kind: OperationCancel, State: fsm.OperationWanted}}, fsm.Succeeded},
+		"another payment was cancelled": {[]Operation{{Kind: OperationCancel, Payment: "o", Sends: 1, State: fsm.OperationDone}}, fsm.Succeeded},
+		"nothing was cancelled":         {nil, fsm.Succeeded},
+	} {
+		a := Attempt{State: fsm.AwaitingCustomer, Money: Money{1999, "EUR"}, Operations: c.ops, Payments: []Payment{aPayment("p", fsm.PaymentOpen, 0, 0)}, ProviderPaymentID: "p"}
+		transition, _ := Advance(&a, returned, now)
+		require.Equal(t, c.want, a.State, name)
+		if c.want == fsm.Failed {
+			require.Zero(t, a.Captured)
+			require.EqualValues(t, 1999, a.Sums(MovementCaptureReversal), "what came is recorded, and that it went back")
+			require.Equal(t, PaymentReversed, transition.Findings[0].Kind, "a person is told")
+		}
+	}
+}
+
 // An attempt of 19.99 stands as its payments do.
 func TestAttempt_derived(t *testing.T) {
 	t.Parallel()

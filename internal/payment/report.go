@@ -55,6 +55,8 @@ type Report struct {
 	// Approved is set when the customer has agreed and the provider waits for a call to take or
 	// hold the money.
 	Approved bool
+	// Returned is set on a success if its money has gone back to the customer since, or is about to.
+	Returned bool
 	// Reverses is set on a failure that also means the loss of captured money, if there is any
 	// (GoCardless's late failures).
 	Reverses bool
@@ -157,6 +159,14 @@ func (r Report) Names() []string {
 		}
 	}
 	return names
+}
+
+// givenBack is a report of returned money to an attempt whose cancel was sent. Some providers refund by the call that cancels: the
+// order was not paid, even if the response to that call was lost.
+func (r Report) givenBack() Report {
+	r.Event, r.Failure, r.NextAction = fsm.EventFailed, NewFailure("canceled", ""), nil
+	r.Movements = []MovementReport{{Kind: MovementCapture}, {Kind: MovementCaptureReversal}}
+	return r
 }
 
 // MovementsOf returns the movements that the status of a payment implies: the amount authorized, or captured, until now.

@@ -195,6 +195,11 @@ func (d Discrepancy) Beforehand(c Circumstances) string { return beforehand[d.st
 // Moves reports whether a resolution decides the state of an attempt or a refund.
 func (d Discrepancy) Moves(c Circumstances) bool { return d.standing(c) != settled }
 
+// PaysOrder reports whether a resolution lets the money that a failed attempt holds pay its order.
+func (d Discrepancy) PaysOrder(r Resolution, c Circumstances) bool {
+	return r == ResolvedAccepted && d.standing(c) == late
+}
+
 // Frees reports whether a resolution frees money, or the order, for another move: a lookup comes first.
 func (d Discrepancy) Frees(r Resolution, c Circumstances) bool {
 	switch at := d.standing(c); r {

@@ -242,6 +242,9 @@ func (s *Changeset) Apply(c *Change, r payment.Report) fsm.Verdict {
 		s.find(c, *f, payment.Cause{})
 		return fsm.Conflict
 	}
+	if s.strangers(c, r) {
+		return payment.Ignored
+	}
 	r.Excess = s.Accounts.Get(c.Attempt.Account).Excess
 	r.KeepsRest = c.Attempt.Capture == payment.CaptureSeveral && s.capabilities(c.Attempt).Captures == payment.CapturesOpen
 	c.Attempt.Fit(&r)

@@ -24,13 +24,14 @@ func (s *Changeset) notOurs(c *Change, r payment.Report) *payment.Finding {
 			f.Money = &m.Money
 		}
 	}
-	switch known := slices.Contains(account.Payees, r.Payee); {
+	other := r.Payee != "" && !slices.Contains(account.Payees, r.Payee)
+	switch {
 	case r.Live != nil && account.Live != nil && *r.Live != *account.Live:
 		f.AboutID = cmp.Or(r.Payment, r.Container, c.Attempt.ID.String()) // once for each payment, however often it is reported
 		f.About, f.Text = payment.AboutOtherMode, "The provider reports a payment in test mode at an account in live mode, or the other way round. The payment is not counted. Check in the provider's dashboard how it was made."
-	case r.Payee != "" && !known && len(account.Payees) > 0:
+	case other && len(account.Payees) > 0:
 		f.About, f.Text = payment.AboutOtherPayee, "This payment was made to another account, "+r.Payee+", and not to this one. The payment is not counted, because the shop has not received the money."
-	case s.claimed(c, r) && (r.Payee != "" && !known && s.capabilities(c.Attempt).Identity.PaysOthers() || !full(c.Attempt, r)):
+	case claimed(c, r) && moves(r) && (other && s.capabilities(c.Attempt).Identity.PaysOthers() || !full(c.Attempt, r)):
 		f.About, f.Text = payment.AboutClaim, "A payment has this attempt's id, but the customer's browser could have written the id, and "+
 			"the provider does not show that the whole amount goes to this account. The payment is not counted. Look it up in "+
 			"the provider's dashboard, and report its id here if it belongs to the order."
@@ -40,10 +41,19 @@ func (s *Changeset) notOurs(c *Change, r payment.Report) *payment.Finding {
 	return f
 }
 
-// claimed reports whether money is reported under a payment that nothing but a mark from a browser ties to the attempt.
-func (s *Changeset) claimed(c *Change, r payment.Report) bool {
-	return r.BrowserMark && !c.Attempt.Knows(r.Payment) && !c.Attempt.Knows(r.Container) && (r.Refund != nil || len(r.Movements) > 0)
+// strangers reports whether a report without money is of a payment that only a mark from a browser ties to the attempt, and that
+// may pay another account. The attempt must not get the payment's name by that: its money would no longer be a claim.
+func (s *Changeset) strangers(c *Change, r payment.Report) bool {
+	return claimed(c, r) && !moves(r) && r.Payee != "" && s.capabilities(c.Attempt).Identity.PaysOthers() &&
+		!slices.Contains(s.Accounts.Get(c.Attempt.Account).Payees, r.Payee)
 }
+
+// claimed reports whether nothing but a mark from a browser ties the payment of a report to the attempt.
+func claimed(c *Change, r payment.Report) bool {
+	return r.BrowserMark && !c.Attempt.Knows(r.Payment) && !c.Attempt.Knows(r.Container)
+}
+
+func moves(r payment.Report) bool { return r.Refund != nil || len(r.Movements) > 0 }
 
 // full reports whether a report states that the whole amount of an attempt was captured, or is held.
 func full(a payment.Attempt, r payment.Report) bool {

@@ -390,9 +390,17 @@ func (s *Changeset) refundLate(ctx context.Context, c *Change) error {
 		return nil
 	}
 	left, named := payment.RefundLeft(*a, all), ""
-	if holders := a.Holders(); len(holders) > 1 { // the payment that came last
-		last := holders[len(holders)-1]
-		left, named = payment.RefundLeftOf(*a, last, all), last.ID
+	if holders := a.Holders(); a.Succeeded() || len(holders) > 1 {
+		back := a.Spare()
+		if a.Failed() { // none of its money is wanted: the payment that came last
+			back = &holders[len(holders)-1]
+		}
+		if back == nil {
+			return nil // without any of them the order would not be paid: a person decides
+		}
+		if len(holders) > 1 {
+			left, named = payment.RefundLeftOf(*a, *back, all), back.ID
+		}
 	}
 	if left <= 0 {
 		return nil

@@ -194,11 +194,13 @@ func (d *Decision) proposes() (*payment.ProposedResolution, error) {
 }
 
 // takesTwo reports whether a second person must confirm: no lookup was possible, or the payment that is called paid has no
-// mark of ours or is of another amount.
+// mark of ours or is of another amount, or late money that is to pay the order is not enough for it.
 func (d *Decision) takesTwo() bool {
 	switch {
 	case d.found.silent:
 		return true
+	case d.discrepancy.PaysOrder(d.Resolution, d.Circumstances()):
+		return d.attempt.Money.Currency != d.of.Money.Currency || d.attempt.Held() < d.of.Money.Minor
 	case d.Resolution != payment.ResolvedPaid:
 		return false
 	case d.found.stranger || d.refund != nil:

@@ -248,7 +248,7 @@ func (op operation) open(a *payment.Attempt, amount int64, rec idempotency.Recor
 	case take.Kind != payment.OperationCapture:
 		take.Finish("authorized")
 		return nil, nil
-	case !rec.TakenOver || take.Amount != amount:
+	case !rec.TakenOver || take.Amount != amount || take.OriginID != string(op.req.Key): // another command's capture is no answer to this one
 		return nil, payment.ErrBusy
 	}
 	return take, nil

@@ -31,7 +31,7 @@ func (j *job) recall(ctx context.Context) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(j.unknown)) {
 		u := j.unknown[name]
-		if past, _ := j.past(u); !j.forgotten(past) {
+		if past, _ := j.past(u); !j.forgotten(past) || slices.ContainsFunc(u.entries, j.elsewhere) {
 			continue
 		}
 		err := j.remake(ctx, u)
@@ -93,6 +93,14 @@ func (j *job) forgotten(p imports.Past) bool {
 	}
 	made := madeAt(p.Attempt)
 	return !made.Before(j.hold.Since.Add(-margin)) && !made.After(j.hold.Until.Add(margin))
+}
+
+// elsewhere reports whether an entry is of a payment in the account's other mode, or to another payee. Such a payment has paid nothing,
+// with a restored database or without.
+func (j *job) elsewhere(e gateway.Entry) bool {
+	account := j.Accounts.Get(j.Account)
+	return e.Live != nil && account.Live != nil && *e.Live != *account.Live ||
+		e.Payee != "" && len(account.Payees) > 0 && !slices.Contains(account.Payees, e.Payee)
 }
 
 // past is a lost payment in the form of an import. It returns false if the order is missing or does not fit.

@@ -101,6 +101,7 @@ func TestForgottenOrderIsCreatedMeanwhile(t *testing.T) {
 
 func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 	t.Parallel()
+	live, test := true, false
 	for name, tt := range map[string]struct {
 		change func(entries []gateway.Entry)
 		// under is the state of the order's attempt; empty if there is no attempt.
@@ -121,11 +122,16 @@ func TestForgottenPaymentThatCantBeMadeAgain(t *testing.T) {
 		"no mark of ours":           {change: func(all []gateway.Entry) { all[0].References, all[1].References = nil, nil }, text: "Look up the payment"},
 		"more than the order":       {held: true, change: func(all []gateway.Entry) { all[1].Movement.Money.Minor++ }, text: "Look up the payment"},
 		"another currency":          {held: true, change: func(all []gateway.Entry) { all[1].Movement.Money.Currency = "CHF" }, text: "Look up the payment"},
+		"in test mode":              {change: func(all []gateway.Entry) { all[1].Live = &test }, text: "Look up the payment"},
+		"to another payee":          {change: func(all []gateway.Entry) { all[1].Payee = "somebody" }, text: "Look up the payment"},
 		"only its refund is listed": {change: func(all []gateway.Entry) { all[1] = all[0] }, text: "Look up the payment"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newEnv(t)
+			of := r.Accounts.Get(reconcileAccount)
+			of.Live, of.Payees = &live, []string{"us"}
+			r.Accounts.Replace(map[string]gateway.Account{reconcileAccount: of})
 			require.NoError(t, r.order(t, "A-1"))
 			r.restore()
 			if tt.under != "" {

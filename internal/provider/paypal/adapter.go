@@ -17,7 +17,10 @@ func Adapter() kit.Adapter {
 		DisputeReasons: disputeReasons(),
 		Keys: append(kit.OAuth(),
 			kit.MerchantID(true),
-			webhooks.Key{Name: "payee_email", Optional: true, Doc: "PayPal: the account's e-mail address, for orders that name the payee only by it"},
+			webhooks.Key{
+				Name: "payee_email", Optional: true, With: "merchant_id",
+				Doc: "PayPal: the account's e-mail address besides its `merchant_id`, for orders that name the payee only by it",
+			},
 		),
 		Payees:    payees,
 		Merchant:  kit.Merchant{Keys: []string{"merchant_id"}, Else: []string{"client_id"}},

@@ -59,7 +59,10 @@ func (c *Client) giveUp(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	o, err := c.outcome(a)
 	if o.Event == fsm.EventSucceeded && a.Status != "CONFIRMED" {
 		o.Event, o.Money, o.Refunds, o.Failure = fsm.EventFailed, nil, nil, payment.NewFailure("canceled", a.Status)
-		money := *c.money(a.OriginalAmount)
+		var money payment.Money // none is stated: the whole amount
+		if sum := c.money(a.OriginalAmount); sum != nil {
+			money = *sum
+		}
 		o.Movements = []payment.MovementReport{{Kind: payment.MovementCapture, Money: money}, {Kind: payment.MovementCaptureReversal, Money: money}}
 	}
 	return o, err

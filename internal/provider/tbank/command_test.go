@@ -82,6 +82,19 @@ func TestAPaymentThatIsPaidWhileItIsCancelledIsReversed(t *testing.T) {
 	require.Nil(t, now.Money, "how much is left the amount does not say")
 }
 
+// The bank may leave out the amount: the whole of it went back.
+func TestAReversalWithoutAnAmountIsOfAll(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status := map[bool]string{true: "NEW", false: "REFUNDED"}[r.URL.Path == "/v2/GetState"]
+		_, _ = io.WriteString(w, `{"Success":true,"ErrorCode":"0","Status":"`+status+`","PaymentId":"1"}`)
+	}))
+	require.Equal(t, gateway.Outcome{
+		Event: fsm.EventFailed, Failure: payment.NewFailure("canceled", "REFUNDED"), ProviderPaymentID: "1",
+		Movements: []payment.MovementReport{{Kind: payment.MovementCapture}, {Kind: payment.MovementCaptureReversal}},
+	}, cancel(t, c, "1"))
+}
+
 // The payment is paid and stays paid, so no money was refunded.
 func TestAPaymentThatIsPaidAndNotCancelledIsPaid(t *testing.T) {
 	t.Parallel()

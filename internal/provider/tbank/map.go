@@ -23,9 +23,12 @@ func (c *Client) outcome(a answer) (gateway.Outcome, error) {
 	case "AUTHORIZED", "PARTIAL_REVERSED", "CONFIRMED":
 		o.Money = c.money(a.Amount)
 	}
-	if a.Status == "REFUNDED" {
+	switch a.Status {
+	case "REFUNDED":
 		// The state shows a full refund. For a partial refund the bank documents no amount, and no refund has an id.
 		o.Refunds = []gateway.RefundOutcome{{Event: fsm.EventSucceeded, Whole: true}}
+	case "REFUNDING", "ASYNC_REFUNDING": // so is a payment, too, that the customer made while it was cancelled
+		o.Refunds = []gateway.RefundOutcome{{Event: fsm.EventProcessing, Whole: true}}
 	}
 	if o.Event == fsm.EventFailed || o.Event == fsm.EventSoftFailed {
 		o.Failure = payment.NewFailure(hooks.FailureCode(a.Status, string(a.ErrorCode)))

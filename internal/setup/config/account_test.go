@@ -32,6 +32,7 @@ func TestAccountMistakes(t *testing.T) {
 		"half, three":         {"- {name: a, kind: gopay, client_id: c}", config.ValidationErrors{"accounts[0].client_secret: is required with client_id", "accounts[0].goid: is required with client_id"}},
 		"connect alone":       {"- {name: a, kind: stripe, api_key: k, connect: direct}", config.ValidationErrors{"accounts[0].account: is required with connect"}},
 		"connect":             {"- {name: a, kind: stripe, api_key: k, account: acct_1, connect: destination}", config.ValidationErrors{"accounts[0].connect: must be one of direct"}},
+		"payee by e-mail":     {"- {name: a, kind: paypal, client_id: c, client_secret: s, payee_email: shop@shop.example}", config.ValidationErrors{"accounts[0].merchant_id: is required with payee_email"}},
 		"shared":              {"- {name: a, kind: cloudpayments, public_id: p}", config.ValidationErrors{"accounts[0].webhook_secrets: is required with public_id"}},
 		"address":             {"- {name: a, kind: square, webhook_secrets: [s]}", config.ValidationErrors{"accounts[0].public_url: is required with webhook_secrets"}},
 		"of another":          {"- {name: a, kind: stripe, api_key: k, shop_id: s}", config.ValidationErrors{"accounts[0].shop_id: is not a key of the kind stripe; remove it"}},
