@@ -105,6 +105,8 @@ type bank struct {
 	books  []gateway.Entry
 	// payouts are the payouts that the provider lists, of any time.
 	payouts []payment.PayoutReport
+	// paidIn is the last span whose payouts were read.
+	paidIn gateway.Span
 	// unread is the error that the books return after all entries.
 	unread error
 	// contains is set if a charge returns the id of the payment's container.
@@ -171,7 +173,10 @@ func (b *bank) Entries(_ context.Context, in gateway.Span, take func(gateway.Ent
 }
 
 // Payouts implements gateway.Payouts.
-func (b *bank) Payouts(_ context.Context, _ gateway.Span, take func(payment.PayoutReport) error) error {
+func (b *bank) Payouts(_ context.Context, in gateway.Span, take func(payment.PayoutReport) error) error {
+	b.mu.Lock()
+	b.paidIn = in
+	b.mu.Unlock()
 	for _, p := range b.payouts {
 		if err := take(p); err != nil {
 			return err

@@ -66,7 +66,7 @@ func (j *job) payouts(ctx context.Context) error {
 		}
 		return save()
 	}
-	err := list.Payouts(ctx, gateway.Span{From: j.Span.From.Add(-payoutAge), To: j.Span.To.Add(margin)}, take)
+	err := list.Payouts(ctx, gateway.Span{From: j.Span.From.Add(-payoutAge), To: j.wide(j.Request).To}, take)
 	if err != nil && !passedOn(err) {
 		return fmt.Errorf("read the payouts: %w", err)
 	}

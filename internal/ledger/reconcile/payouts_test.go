@@ -11,6 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/backoffice/lists"
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/ledger/reconcile"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -110,6 +111,16 @@ func TestAnUnlistedPayout(t *testing.T) {
 	require.EqualValues(t, 1, all[0].Entries)
 	require.Equal(t, 1, all[0].Version)
 	require.Equal(t, []string{"settlement.recorded capture"}, r.told(t))
+}
+
+// The payouts of the 31 days before the span are read again, and none ahead of time, which a provider may refuse.
+func TestTheSpanOfPayouts(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	from := time.Now().Add(-time.Hour)
+	r.reconcile(t, func(q *reconcile.Request) { q.Span = gateway.Span{From: from, To: from.AddDate(0, 0, 2)} })
+	require.Equal(t, from.Add(-31*24*time.Hour), r.bank.paidIn.From)
+	require.False(t, r.bank.paidIn.To.After(time.Now()))
 }
 
 // Each entry, and each end of a payout, is told once, however often and by how many runs at once the books are read. A payout that

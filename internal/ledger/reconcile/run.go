@@ -152,13 +152,18 @@ func (r *Reconciler) source(q Request) (func(ctx context.Context, take func(gate
 	case account.Books == nil:
 		return nil, fmt.Errorf("account %s: %w, and it can't read files of this kind of account either: compare with the provider's dashboard", q.Account, ErrNoBooks)
 	}
+	return func(ctx context.Context, take func(gateway.Entry) error) error {
+		return account.Books.Entries(ctx, r.wide(q), take)
+	}, nil
+}
+
+// wide is the span that the account's books are read for.
+func (r *Reconciler) wide(q Request) gateway.Span {
 	wide := gateway.Span{From: q.Span.From.Add(-margin), To: q.Span.To.Add(margin)}
-	if complete := r.Now().Add(-account.BooksLag); wide.To.After(complete) && complete.After(wide.From) {
+	if complete := r.Now().Add(-r.Accounts.Get(q.Account).BooksLag); wide.To.After(complete) && complete.After(wide.From) {
 		wide.To = complete // later entries may be incomplete; a later run reads them
 	}
-	return func(ctx context.Context, take func(gateway.Entry) error) error {
-		return account.Books.Entries(ctx, wide, take)
-	}, nil
+	return wide
 }
 
 // job is a run under way.

@@ -36,7 +36,9 @@ var errNoAction = errors.New("no Action ID, or no Payment ID")
 // Statement implements gateway.Statement. It reads the report of financial actions, by payout or by dates
 // (https://www.checkout.com/docs/funds-management/retrieve-financial-reports/settlement-reports/financial-actions-by-payout-id-report).
 // As in webhooks, a capture is a total of its payment, and a refund has the id of its action. The fees of an action are
-// separate lines, in fractions of a minor unit, and are omitted.
+// separate lines, in fractions of a minor unit, and are omitted. The amounts of payouts are in another report, of expected payouts, which
+// does not state whether they were paid
+// (https://www.checkout.com/docs/funds-management/retrieve-financial-reports/settlement-reports/payouts-report). It is not read.
 func Statement(file io.Reader, take func(gateway.Entry) error) error {
 	need := []string{columnAction, columnPayment, columnBreakdown, columnCurrency, columnAmount}
 	return kit.ReadTable(file, need, line, take)

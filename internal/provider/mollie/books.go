@@ -27,7 +27,8 @@ const (
 // Entries implements gateway.Books. It reads the lists of payments, refunds and chargebacks
 // (https://docs.mollie.com/reference/list-payments, list-all-refunds, list-all-chargebacks), which have no filter by
 // time. Each item names the settlement that contains it. Fees are only in the balances
-// (https://docs.mollie.com/reference/list-balance-transactions), which an API key can't read.
+// (https://docs.mollie.com/reference/list-balance-transactions), and amounts of settlements in their list
+// (https://docs.mollie.com/reference/list-settlements). An API key can't read either of them.
 //
 // Captures are totals, dated by the payment. A refund has only the date of its creation. Entries omits a pending refund;
 // a later read of the same span finds it.

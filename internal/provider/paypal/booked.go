@@ -20,6 +20,7 @@ type detail struct {
 		Code        string  `json:"transaction_event_code"`
 		Status      string  `json:"transaction_status"`
 		InitiatedAt string  `json:"transaction_initiation_date"`
+		UpdatedAt   string  `json:"transaction_updated_date"`
 		Amount      *amount `json:"transaction_amount"`
 		Fee         *amount `json:"fee_amount"`
 		InvoiceID   string  `json:"invoice_id"`

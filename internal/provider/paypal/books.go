@@ -25,11 +25,12 @@ const (
 // (https://developer.paypal.com/docs/api/transaction-search/v1/). The app needs the permission "Transaction search",
 // which may take nine hours to become effective (https://developer.paypal.com/docs/transaction-search/). If a span is
 // not completely listed yet, Entries passes the listed transactions and then returns an error. No transaction names its
-// payout.
+// payout (see Payouts).
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread := &kit.Unread{}
 	for _, part := range in.Seconds().Split(searchable) {
-		if err := c.transactions(ctx, part, unread, take); err != nil {
+		err := c.transactions(ctx, part, "", func(item json.RawMessage) error { return kit.Pass(unread, item, detail.entries, take) })
+		if err != nil {
 			return err
 		}
 	}
@@ -48,13 +49,14 @@ type searchPage struct {
 // (https://developer.paypal.com/api/transaction-search/v1/errors/resultset_too_large).
 const tooLarge = "RESULTSET_TOO_LARGE"
 
-// transactions passes the transactions of a span. If there are too many, it reads the span's halves.
-func (c *Client) transactions(ctx context.Context, in gateway.Span, unread *kit.Unread, take func(gateway.Entry) error) error {
-	page, err := c.search(ctx, in, 1)
+// transactions passes the transactions of a span with an event code, or all if the code is empty. If there are too many, it reads the
+// span's halves.
+func (c *Client) transactions(ctx context.Context, in gateway.Span, code string, one func(json.RawMessage) error) error {
+	page, err := c.search(ctx, in, code, 1)
 	var refused *refusal
 	if errors.As(err, &refused) && refused.is(tooLarge) && in.To.Sub(in.From) > time.Second {
 		for _, half := range in.Split(max(time.Second, (in.To.Sub(in.From) / 2).Truncate(time.Second))) {
-			if err := c.transactions(ctx, half, unread, take); err != nil {
+			if err := c.transactions(ctx, half, code, one); err != nil {
 				return err
 			}
 		}
@@ -62,22 +64,25 @@ func (c *Client) transactions(ctx context.Context, in gateway.Span, unread *kit.
 	}
 	for number := 2; err == nil; number++ {
 		for _, item := range page.Details {
-			if err := kit.Pass(unread, item, detail.entries, take); err != nil {
+			if err := one(item); err != nil {
 				return err
 			}
 		}
 		if number > page.Pages {
 			return page.early(in)
 		}
-		page, err = c.search(ctx, in, number)
+		page, err = c.search(ctx, in, code, number)
 	}
 	return fmt.Errorf("list %s: %w", transactionsPath, err)
 }
 
-func (c *Client) search(ctx context.Context, in gateway.Span, number int) (page searchPage, err error) {
+func (c *Client) search(ctx context.Context, in gateway.Span, code string, number int) (page searchPage, err error) {
 	query := url.Values{
 		"start_date": {in.From.Format(time.RFC3339)}, "end_date": {in.To.Format(time.RFC3339)},
 		"fields": {"transaction_info"}, "page_size": {"100"}, "page": {strconv.Itoa(number)},
+	}
+	if code != "" {
+		query.Set("transaction_type", code)
 	}
 	err = c.api.Get(ctx, transactionsPath+"?"+query.Encode(), nil, &page)
 	if err == nil && page.Details == nil {

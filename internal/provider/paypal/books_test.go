@@ -71,7 +71,8 @@ func (b *books) search(w http.ResponseWriter, r *http.Request) {
 	for _, one := range b.transactions {
 		info, _ := one["transaction_info"].(object)
 		at, err := time.Parse("2006-01-02T15:04:05Z0700", fmt.Sprint(info["transaction_initiation_date"]))
-		if err == nil && !at.Before(from) && !at.After(to) {
+		code := q.Get("transaction_type")
+		if err == nil && !at.Before(from) && !at.After(to) && (code == "" || code == info["transaction_event_code"]) {
 			found = append(found, one)
 		}
 	}

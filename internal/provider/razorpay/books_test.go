@@ -1,6 +1,7 @@
 package razorpay_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -24,9 +25,9 @@ func at(second int) int { return int(began.Unix()) + second }
 
 // books are the fake's lists: payments and refunds, the newest last, and settlements by day.
 type books struct {
-	payments, refunds []object
-	settled           map[string][]object
-	disputes          map[string]string
+	payments, refunds, settlements []object
+	settled                        map[string][]object
+	disputes                       map[string]string
 }
 
 // booksPage is smaller than the requested page size, so that every list has several pages.
@@ -38,6 +39,7 @@ func keeping(t *testing.T, b *books) *fake {
 	lists := http.NewServeMux()
 	lists.HandleFunc("GET /v1/payments", f.call(func(r *http.Request, _ request) (int, object) { return listed(r, b.payments) }))
 	lists.HandleFunc("GET /v1/refunds", f.call(func(r *http.Request, _ request) (int, object) { return listed(r, b.refunds) }))
+	lists.HandleFunc("GET /v1/settlements", f.call(func(r *http.Request, _ request) (int, object) { return listed(r, b.settlements) }))
 	lists.HandleFunc("GET /v1/payments/{id}", f.call(func(r *http.Request, _ request) (int, object) {
 		for _, p := range b.payments {
 			if p["id"] == r.PathValue("id") {
@@ -61,7 +63,7 @@ func keeping(t *testing.T, b *books) *fake {
 func listed(r *http.Request, all []object) (int, object) {
 	q := r.URL.Query()
 	count, _ := strconv.Atoi(q.Get("count"))
-	skip, err := strconv.Atoi(q.Get("skip"))
+	skip, err := strconv.Atoi(cmp.Or(q.Get("skip"), "0"))
 	if err != nil || count < 1 || count > 100 {
 		return refuse("The count may not be greater than 100.")
 	}
@@ -177,7 +179,7 @@ func settledItem(id, kind string, settledAt int, more object) object {
 }
 
 // A settled item is passed with its payout, even if it is old. A lost dispute's entry has its payment, even if the
-// settlement does not name it.
+// settlement does not name it. Transfers and other adjustments are entries of the account.
 func TestASettlementHasItsEntries(t *testing.T) {
 	t.Parallel()
 	const hour = 3600
@@ -190,6 +192,7 @@ func TestASettlementHasItsEntries(t *testing.T) {
 				settledItem("adj_1", "adjustment", 48*hour, object{"debit": 100000, "dispute_id": "disp_1"}),
 				settledItem("adj_2", "adjustment", 48*hour, object{"credit": 100000, "dispute_id": "disp_2", "payment_id": "pay_2"}),
 				settledItem("adj_3", "adjustment", 48*hour, object{"credit": 1012}),
+				settledItem("new_1", "moon_landing", 48*hour, object{"credit": 5}),
 			},
 			"2026-03-17": {settledItem("pay_2", "payment", 71*hour, object{"credit": 100000}), settledItem("pay_3", "payment", 72*hour, object{"credit": 100000})},
 		},
@@ -208,13 +211,18 @@ func TestASettlementHasItsEntries(t *testing.T) {
 		e.Movement.Dispute = dispute
 		return e
 	}
+	ofAccount := func(id string, kind payment.EntryKind, net int64) gateway.Entry {
+		return gateway.Entry{ID: id, Own: kind, Net: new(rupees(net)), Payout: "setl_1", Movement: payment.MovementReport{At: began}}
+	}
 	first := settled("pay_1", "pay_1", payment.MovementCapture, "", 97100)
 	first.Fee, first.References = new(rupees(2900)), []string{"att-1", "order_1"}
 	require.Equal(t, []gateway.Entry{
 		first,
 		settled("rfnd_1", "pay_1", payment.MovementRefund, "rfnd_1", -100000),
+		ofAccount("trf_1", payment.EntryTransfer, -100000),
 		disputed("adj_1", "pay_1", payment.MovementChargeback, "disp_1", -100000),
 		disputed("adj_2", "pay_2", payment.MovementChargebackReversal, "disp_2", 100000),
+		ofAccount("adj_3", payment.EntryAdjustment, 1012),
 		settled("pay_2", "pay_2", payment.MovementCapture, "", 100000),
 	}, got)
 }

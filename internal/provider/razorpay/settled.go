@@ -40,7 +40,7 @@ func (c *Client) settled(ctx context.Context, in gateway.Span, unread *kit.Unrea
 	return nil
 }
 
-// settledItem is a settled payment, refund, dispute adjustment, or an item without a payment. Debit and credit are the
+// settledItem is a settled payment, refund, dispute adjustment, or an item of the account. Debit and credit are the
 // change of the balance, without the fee.
 type settledItem struct {
 	EntityID     string `json:"entity_id"`
@@ -70,6 +70,10 @@ func (s settledItem) entries(in gateway.Span) ([]gateway.Entry, error) {
 		e.Movement.Kind, e.Movement.Dispute = payment.MovementChargeback, s.DisputeID
 	case s.Type == "adjustment" && s.DisputeID != "":
 		e.Movement.Kind, e.Movement.Dispute = payment.MovementChargebackReversal, s.DisputeID
+	case s.Type == "adjustment":
+		e.Own = payment.EntryAdjustment
+	case s.Type == "transfer":
+		e.Own = payment.EntryTransfer
 	default:
 		return nil, nil
 	}
@@ -83,19 +87,24 @@ func (s settledItem) entries(in gateway.Span) ([]gateway.Entry, error) {
 	case !in.Has(time.Unix(s.SettledAt, 0)):
 		return nil, nil
 	}
-	e.Movement.Money, e.Movement.At = *sum, time.Unix(s.CreatedAt, 0).UTC()
+	e.Movement.At = time.Unix(s.CreatedAt, 0).UTC()
+	e.Net = &payment.Money{Minor: s.Credit - s.Debit, Currency: sum.Currency}
+	if e.Own != "" {
+		e.Payment = ""
+		return []gateway.Entry{e}, nil
+	}
+	e.Movement.Money = *sum
 	name(&e, s.Notes, s.OrderID)
 	if e.Fee, err = money(s.Fee, s.Currency); err != nil {
 		e.Fee = nil
 	}
-	e.Net = &payment.Money{Minor: s.Credit - s.Debit, Currency: sum.Currency}
 	return []gateway.Entry{e}, nil
 }
 
 // disputed passes an entry with its payment. If a dispute's entry names no payment, disputed looks the dispute up
 // (https://razorpay.com/docs/api/disputes/fetch-with-id/).
 func (c *Client) disputed(ctx context.Context, e gateway.Entry, take func(gateway.Entry) error) error {
-	if e.Payment != "" {
+	if e.Payment != "" || e.Own != "" {
 		return take(e)
 	}
 	var of struct {

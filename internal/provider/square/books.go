@@ -14,7 +14,7 @@ import (
 // refunds that were changed in it (a delayed capture, a later fee), and the disputes that were created or changed in it
 // (https://developer.squareup.com/reference/square/payments-api/list-payments, …/refunds-api/list-payment-refunds,
 // …/disputes-api/list-disputes). The list of disputes has no filter by time, so all disputes are read. None of these
-// objects names a payout.
+// objects names a payout, so it then reads the entries of the payouts that were created in the span. They may be of earlier days.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread, whole := &kit.Unread{}, in.Seconds()
 	all := func(dates) bool { return true }
@@ -38,7 +38,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 			return err
 		}
 	}
-	return unread.Err()
+	return unread.After(c.paidOut(ctx, whole, unread, take))
 }
 
 func created(in gateway.Span) url.Values {

@@ -28,7 +28,11 @@ func at(second int) string {
 }
 
 // books are Square's lists, each the oldest first. An empty list is omitted.
-type books struct{ payments, refunds, disputes, events []object }
+type books struct {
+	payments, refunds, disputes, payouts, events []object
+	// paidOut are the entries by payout.
+	paidOut map[string][]object
+}
 
 // booksPage is smaller than the requested page size, so that every list has several pages.
 const booksPage = 2
@@ -42,6 +46,10 @@ func keeping(t *testing.T, b *books) http.Handler {
 	mux.HandleFunc("GET /v2/payments", list("payments", &b.payments))
 	mux.HandleFunc("GET /v2/refunds", list("refunds", &b.refunds))
 	mux.HandleFunc("GET /v2/disputes", list("disputes", &b.disputes))
+	mux.HandleFunc("GET /v2/payouts", list("payouts", &b.payouts))
+	mux.HandleFunc("GET /v2/payouts/{id}/payout-entries", func(w http.ResponseWriter, r *http.Request) {
+		listed(w, r, "payout_entries", b.paidOut[r.PathValue("id")], r.URL.Query())
+	})
 	mux.HandleFunc("POST /v2/events", func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
 			Cursor string `json:"cursor"`
@@ -168,8 +176,8 @@ func refunded(id, of string, second int) gateway.Entry {
 func day() *books {
 	return &books{
 		payments: []object{
-			sold("p1", "COMPLETED", 0, nil), sold("p2", "APPROVED", 1, nil), sold("p3", "COMPLETED", 2, object{"source_type": "CASH"}),
-			sold("p4", "COMPLETED", 3, nil), sold("p5", "COMPLETED", 4, nil), sold("p6", "FAILED", 5, nil),
+			sold("p0", "COMPLETED", -86400, nil), sold("p1", "COMPLETED", 0, nil), sold("p2", "APPROVED", 1, nil),
+			sold("p3", "COMPLETED", 2, object{"source_type": "CASH"}), sold("p4", "COMPLETED", 3, nil), sold("p5", "COMPLETED", 4, nil), sold("p6", "FAILED", 5, nil),
 		},
 		refunds: []object{
 			paidBack("r1", "p1", "COMPLETED", 6), paidBack("r2", "p1", "PENDING", 7), paidBack("r3", "p1", "FAILED", 8), paidBack("r4", "", "COMPLETED", 9),
@@ -177,6 +185,14 @@ func day() *books {
 		},
 		disputes: []object{
 			contested("d1", "p4", "EVIDENCE_REQUIRED", 11), contested("d2", "p5", "INQUIRY_PROCESSING", 12), contested("d3", "p5", "WON", 13),
+		},
+		payouts: []object{payout("po_1", "PAID", 14, 6259), payout("po_2", "SENT", 15, -103), payout("po_3", "SENT", 16, 5)},
+		paidOut: map[string][]object{
+			"po_1": {
+				paidEntry("poe_1", "CHARGE", 14, 2199, 73, object{"type_charge_details": object{"payment_id": "p0"}}), paidEntry("poe_2", "SUBSCRIPTION_FEE", 14, -700, 0, nil),
+				paidEntry("poe_3", "REFUND", 14, -500, -20, object{"type_refund_details": object{"payment_id": "p0", "refund_id": "r0"}}),
+			},
+			"po_2": {paidEntry("poe_4", "RESERVE_HOLD", 15, -103, 0, nil)},
 		},
 	}
 }
@@ -195,9 +211,11 @@ func TestBooks(t *testing.T) {
 					captured("p1", 0), captured("p4", 3), captured("p5", 4), refunded("r1", "p1", 6), refunded("r5", "p4", 10),
 					contestedEntry("d1", "p4", payment.MovementChargeback, "d1", 11),
 					contestedEntry("d3", "p5", payment.MovementChargeback, "d3", 13), contestedEntry("d3/won", "p5", payment.MovementChargebackReversal, "d3", 13),
+					paidOut("po_1", entry("p0", "p0", payment.MovementCapture, "", 2199, 14), 73, 2126), ownEntry("poe_2", "po_1", payment.EntryFee, -700, 14),
+					paidOut("po_1", entry("r0", "p0", payment.MovementRefund, "r0", 500, 14), -20, -480), ownEntry("poe_4", "po_2", payment.EntryReserve, -103, 15),
 				},
 				Webhooks: []webhooks.Event{
-					told(t, "payment", b.payments[0]), told(t, "refund", b.refunds[0]), told(t, "refund", b.refunds[4]),
+					told(t, "payment", b.payments[1]), told(t, "refund", b.refunds[0]), told(t, "refund", b.refunds[4]),
 					disputed(t, b.disputes[0]), disputed(t, b.disputes[2]),
 				},
 			}
@@ -292,7 +310,7 @@ func TestBooksOfALocation(t *testing.T) {
 	c.Location = "L1"
 	_, err := read(t, c)
 	require.NoError(t, err)
-	for range 5 {
+	for range 6 {
 		require.Contains(t, (<-seen).line, "location_id=L1")
 	}
 	require.Empty(t, seen)

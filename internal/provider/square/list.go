@@ -3,6 +3,7 @@ package square
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,6 +14,8 @@ import (
 // listing is a page of one of Square's lists. The members of the other lists are nil.
 type listing struct {
 	Payments []json.RawMessage `json:"payments"`
+	Payouts  []json.RawMessage `json:"payouts"`
+	PaidOut  []json.RawMessage `json:"payout_entries"`
 	Refunds  []json.RawMessage `json:"refunds"`
 	Disputes []json.RawMessage `json:"disputes"`
 	Events   []json.RawMessage `json:"events"`
@@ -21,7 +24,7 @@ type listing struct {
 }
 
 func (l listing) items() []json.RawMessage {
-	for _, items := range [][]json.RawMessage{l.Payments, l.Refunds, l.Disputes, l.Events} {
+	for _, items := range [][]json.RawMessage{l.Payments, l.Refunds, l.Disputes, l.Events, l.Payouts, l.PaidOut} {
 		if items != nil {
 			return items
 		}
@@ -67,7 +70,11 @@ func (c *Client) page(ctx context.Context, r kit.Request, body any) (got listing
 	}
 	if a.Status != http.StatusOK {
 		_, refused, err := read(a)
-		if refused != nil {
+		switch {
+		case refused == nil:
+		case refused.status == http.StatusForbidden && refused.Code == "INSUFFICIENT_SCOPES":
+			err = fmt.Errorf("%w: %w", errScope, refused.err())
+		default:
 			err = refused.err()
 		}
 		return got, err
@@ -82,3 +89,6 @@ func (c *Client) page(ctx context.Context, r kit.Request, body any) (got listing
 	}
 	return got, nil
 }
+
+// errScope is wrapped by the error of a list that the token has no permission for.
+var errScope = errors.New("the access token lacks a permission")
