@@ -66,11 +66,11 @@ func (v *receiver) got() (ids []string, tests int) {
 	return slices.Clone(v.ids), v.tests
 }
 
-// configured is the configuration of an endpoint "shop", which tries again after an hour, and of an endpoint that takes other
-// types.
+// configured is the configuration of an endpoint "shop", which takes all types and tries again after an hour, and of an endpoint that
+// takes other types.
 func (v *receiver) configured() string {
 	const common = `"secrets":["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],"allow_private":true,"schedule":["1h"]`
-	return fmt.Sprintf(`PAYLATCH_ENDPOINTS=[{"name":"shop","url":%q,%s},{"name":"quiet","url":%q,"types":["dispute.won"],%s}]`, v.URL, common, v.URL, common)
+	return fmt.Sprintf(`PAYLATCH_ENDPOINTS=[{"name":"shop","url":%q,"types":["*"],%s},{"name":"quiet","url":%q,"types":["dispute.won"],%s}]`, v.URL, common, v.URL, common)
 }
 
 // undelivered is an order with two events that the receiver refused.
