@@ -377,7 +377,7 @@ func revealedPage(p Frame, f Form, e support.Event, raw string) templ.Component 
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<p>The bytes were deleted, after the retention time or by an erasure of the customer's data.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<p>The webhook's bytes were deleted, after the retention time or by an erasure of the customer's data.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -472,7 +472,7 @@ func replayPage(r replayView) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				if r.Tried == "" {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p>A dry run first shows the effect without changing anything.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p>A dry run first shows the effect of the replay without changing anything.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

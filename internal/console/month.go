@@ -241,7 +241,7 @@ func explanation(p journal.Payout) []string {
 	n, settled, others := p.Entries()
 	switch {
 	case n == 0:
-		return []string{"No entry of the books names this payout."}
+		return []string{"No entry of the provider's books names this payout."}
 	case p.Money == nil:
 		return []string{"The provider states no amount. The amount shown is the sum of " + counted(n, "entry", "entries") + "."}
 	case others == 0 && p.Rest() == 0:

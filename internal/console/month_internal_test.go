@@ -25,7 +25,7 @@ func TestAPayoutsExplanation(t *testing.T) {
 	}{
 		"whole":             {1911, sum(3, 1911, 0), []string{"The amount is the sum of 3 entries."}},
 		"one entry":         {-5, sum(1, -5, 0), []string{"The amount is the sum of 1 entry."}},
-		"no entry":          {1911, nil, []string{"No entry of the books names this payout."}},
+		"no entry":          {1911, nil, []string{"No entry of the provider's books names this payout."}},
 		"a cent more":       {1912, sum(3, 1911, 0), []string{"€19.11 from payments that paylatch has.", "€0.01 not explained by any entry."}},
 		"a fee":             {1886, sum(3, 1911, -25), []string{"€19.11 from payments that paylatch has.", "-€0.25 from entries without a payment in paylatch."}},
 		"both":              {1885, sum(3, 1911, -25), []string{"€19.11 from payments that paylatch has.", "-€0.25 from entries without a payment in paylatch.", "-€0.01 not explained by any entry."}},

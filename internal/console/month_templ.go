@@ -380,7 +380,7 @@ func sumsTable(sums []journal.Sum, of period) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(sums) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p>Nothing was captured or booked.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p>No payment was captured, and the books have no entry.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

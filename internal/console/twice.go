@@ -90,15 +90,15 @@ func (p pair) Question() string { return "Paid twice within " + p.Within() + "?"
 func (p pair) Outcome() string {
 	switch {
 	case givenBack(p.First) && givenBack(p.Second):
-		return "Both have been refunded since then."
+		return "Both payments were refunded later."
 	case givenBack(p.First):
-		return "The first has been refunded since then."
+		return "The first payment was refunded later."
 	case givenBack(p.Second):
-		return "The second has been refunded since then."
+		return "The second payment was refunded later."
 	case p.First.AmountCaptured() == 0 || p.Second.AmountCaptured() == 0:
 		return "At most one of the two is captured. A hold, or a payment with an unknown outcome, may still end without a charge."
 	}
-	return "Both are charged, and neither is refunded in full."
+	return "Both payments are charged, and neither is refunded in full."
 }
 
 func count(n int, what string) string {

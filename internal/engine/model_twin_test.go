@@ -106,8 +106,8 @@ type ending struct {
 	Failed                                   bool
 }
 
-// playOut pays an order, delivers the webhooks, and returns how that ends and which
-// discrepancies it opens.
+// playOut pays an order, delivers the webhooks, and returns the end of the payment and the
+// discrepancies that were opened.
 func (w *world) playOut(letter, call string, capture payment.CaptureMode, said []word, together int) (ending, []string) {
 	p, run := w.press(w.services[0], letter, "1", call, capture)
 	w.start(run)

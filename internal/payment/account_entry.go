@@ -23,7 +23,8 @@ type AccountEntry struct {
 	Account string
 	// EntryID is the provider's id of the entry; an account has it once.
 	EntryID string
-	// Kind is an EntryKind, or the MovementKind of a payment that is not recorded here. Payment is the provider's id of that payment.
+	// Kind is an EntryKind, or the MovementKind of a payment that is not recorded here. Payment is the provider's id of the payment that
+	// the entry names; empty if it names none.
 	Kind, Payment string
 	// Money is the amount of the movement; without a currency where it is not stated.
 	Money Money

@@ -67,7 +67,7 @@ var whatToLookAt = map[DiscrepancyKind]string{ //nolint:gochecknoglobals // a ta
 	AmountMismatch:    "Compare the payment with the provider's dashboard before you deliver anything.",
 	CurrencyMismatch:  "Compare the payment with the provider's dashboard before you deliver anything.",
 	RefundExceeds:     "Compare the refunded amount with the provider's dashboard.",
-	EventChanged:      "Compare both versions of the event with the provider's dashboard.",
+	EventChanged:      "Compare both deliveries of the event, with their different contents, with the provider's dashboard.",
 	UnreadableEvent:   "Find the events' payments in the provider's dashboard. A later version of paylatch reads the events automatically; you can also replay them.",
 	UnknownHere:       "Look up the payment in the provider's dashboard, because paylatch does not have it. Deliver the goods if the customer should get them; otherwise refund the payment there.",
 	UnknownAtProvider: "Search for the payment in the provider's dashboard, and in the dashboards of your other accounts: this account's books don't contain it.",

@@ -92,7 +92,7 @@ type MaxAge struct {
 
 const day = 24 * time.Hour
 
-// SlowLife is Slow, or its default.
+// SlowLife returns Slow, or 14 days if Slow is not set.
 func (l MaxAge) SlowLife() time.Duration { return cmp.Or(l.Slow, 14*day) }
 
 // Outlived reports whether an attempt has stayed too long where the provider has just reported it

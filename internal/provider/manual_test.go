@@ -28,7 +28,7 @@ const manual = "../../docs/reference/providers"
 // charge, which the adapters' own tests compare with their requests, and the records that are read.
 func TestManualSaysWhatAdaptersDo(t *testing.T) {
 	t.Parallel()
-	parts := map[string]map[string]string{manual + ".md": {"records": records(t), "shown": shown(t), "trials": trials()}}
+	parts := map[string]map[string]string{manual + ".md": {"records": records(t), "shown": shown(t), "trials": trials(), "arrives": arrives()}}
 	for name, tables := range carries() {
 		parts[filepath.Join(manual, name+".md")] = map[string]string{"carries": tables}
 	}
@@ -92,6 +92,18 @@ func trials() string {
 			byHand = "nothing; no webhook comes"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", kind, token, cmp.Or(byHand, "nothing"))
+	}
+	return b.String()
+}
+
+// arrives returns the table of the times in which a refund reaches the customer.
+func arrives() string {
+	var b strings.Builder
+	b.WriteString("| kind | a refund reaches the customer | source |\n|---|---|---|\n")
+	for _, kind := range provider.Callable() {
+		if takes := provider.Adapters()[kind].RefundTime; takes.Words != "" {
+			fmt.Fprintf(&b, "| `%s` | %s | [the provider's page](%s) |\n", kind, takes.Words, takes.Source)
+		}
 	}
 	return b.String()
 }

@@ -173,7 +173,7 @@ func keyKinds() []kind {
 		},
 		{
 			code: "quota-exceeded", status: 429, newKey: safe, retryable: true,
-			meaning: "This user has sent more new keys than the quota allows. A repeated request does not count.",
+			meaning: "Commands for this user were sent with more new idempotency keys than the quota allows. A repeated request does not count.",
 			detail:  "Wait for the time in Retry-After, then send the same request again with the same key.",
 		},
 	}
@@ -288,7 +288,7 @@ func paymentKinds() []kind {
 		{
 			code: "refundable-changed", status: 412, newKey: safe,
 			meaning: "The refundable amount differs from `expected_refundable`: somebody else has made a refund in the meantime.",
-			detail:  "Read the attempt and decide again.",
+			detail:  "Read the attempt, and decide again how much to refund.",
 		},
 	}
 }

@@ -54,7 +54,7 @@ func supportKinds() []kind {
 		},
 		{
 			code: "provider-payment-taken", status: 409, newKey: safe,
-			meaning: "The payment with this id belongs to another attempt, or the refund with this id is another refund. A payment or refund can't count twice.",
+			meaning: "The payment with this id belongs to another attempt, or the refund with this id is already recorded as another refund. A payment or refund can't count twice.",
 			detail:  "Search for the id to see its attempt or refund. Then find this attempt's payment, or this refund, in the provider's dashboard.",
 		},
 	}

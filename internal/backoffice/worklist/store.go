@@ -51,7 +51,7 @@ type Turns interface {
 	Next(ctx context.Context, t Turn, limit int) ([]Candidate, error)
 	// EndTurn moves the place to the turn's, and has the next turn begin after a rest; nothing, if another process has that by now.
 	EndTurn(ctx context.Context, t Turn, rest time.Duration) error
-	// LockEvent locks a stored event in a transaction of the same storage; EvidenceIn reads there the evidence about one
+	// LockEvent locks a stored event in a transaction of InTx. EvidenceIn reads, in such a transaction, the evidence about one
 	// discrepancy.
 	LockEvent(ctx context.Context, tx changeset.Tx, key payment.EventKey) error
 	EvidenceIn(ctx context.Context, tx changeset.Tx, id payment.DiscrepancyID) (payment.DiscrepancyEvidence, error)

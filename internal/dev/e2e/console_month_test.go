@@ -68,7 +68,7 @@ func TestConsoleMonth(t *testing.T) {
 	require.Contains(t, this.page(), "The month is not over.")
 	require.NotContains(t, string(this.text), `rel="next"`)
 	empty := sam.get("/support/month?month=2020-02").page()
-	for _, want := range []string{"February 2020", "January 2020", "March 2020", "Nothing was captured or booked.", "No payout is dated in this month.", "There are no such entries."} {
+	for _, want := range []string{"February 2020", "January 2020", "March 2020", "No payment was captured, and the books have no entry.", "No payout is dated in this month.", "There are no such entries."} {
 		require.Contains(t, empty, want)
 	}
 	day := sam.get("/support/month?day=" + month + "-01")

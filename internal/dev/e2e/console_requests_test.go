@@ -148,7 +148,7 @@ func TestConsoleCustomer(t *testing.T) {
 	ada := client{base: s.base, token: token("ada", "admin")}
 	ada.send(t.Context(), http.MethodPost, "/v1/payment-attempts/"+second.ID+"/refunds", `{}`, "Idempotency-Key: "+unique("refund")).is(t, http.StatusCreated)
 	shown = sam.get("/support/customers?id=u1")
-	require.Contains(t, shown.page(), "The second has been refunded since then.")
+	require.Contains(t, shown.page(), "The second payment was refunded later.")
 	require.NotContains(t, sam.get("/support/attempts/"+first.ID).page(), "Perhaps the customer was charged twice")
 	require.Contains(t, shown.page(), "Refund of €19.99, succeeded")
 	require.Contains(t, shown.page(), "Refunded in EUR €19.99")

@@ -59,7 +59,12 @@ func (s *shopper) draw() string {
 
 // client is the shopper at a replica.
 func (s *shopper) client(replica int) client {
-	return client{base: s.fronts[replica].base(), token: token(s.user, "customer"), blunt: true}
+	return s.customer(replica, s.user)
+}
+
+func (p *proof) customer(replica int, user string) client {
+	key := p.tokenKey()
+	return client{base: p.fronts[replica].base(), token: tokenBy(key, user, "customer"), signing: key, blunt: true}
 }
 
 // patient is how long one request may take, and hasty how long a read may.
@@ -312,7 +317,7 @@ type press struct {
 // again sends a pay again, as a customer who comes back. A crash of PostgreSQL empties the sealed requests, so a charge that was not sent
 // needs it.
 func (p *proof) again(ctx context.Context, of press, replica int) answer {
-	c := client{base: p.fronts[replica].base(), token: token(of.user, "customer"), blunt: true}
+	c := p.customer(replica, of.user)
 	if of.hold {
 		c = c.backend()
 	}

@@ -50,6 +50,7 @@ var faultKinds = []faultKind{
 	{killedPostgres, 3, always("PostgreSQL"), (*proof).killPostgres, 0, time.Second},
 	{promoted, 2, always("PostgreSQL"), (*proof).promotePostgres, 0, 0},
 	{"PostgreSQL is frozen", 2, always("PostgreSQL"), (*proof).freezePostgres, 200 * time.Millisecond, 2500 * time.Millisecond},
+	{full, 3, always("PostgreSQL"), (*proof).fillDisk, 500 * time.Millisecond, 5 * time.Second},
 	{"connections to PostgreSQL break", 6, link("database"), (*proof).resetDatabase, 0, 0},
 	{"connections to PostgreSQL die silently", 3, link("database"), (*proof).loseDatabase, 0, 0},
 	{"PostgreSQL's answers are truncated", 5, link("database"), (*proof).cutDatabase, 200 * time.Millisecond, 2 * time.Second},
@@ -61,10 +62,11 @@ var faultKinds = []faultKind{
 	{"the provider is killed", 3, always("sandbox"), (*proof).killBox, 0, time.Second},
 	{"the provider is frozen", 3, always("sandbox"), (*proof).freezeBox, 200 * time.Millisecond, 3 * time.Second},
 	{"webhooks are refused", 3, always("webhooks"), (*proof).refuseWebhooks, 200 * time.Millisecond, 3 * time.Second},
-	{"a SIGHUP with another webhook secret", 4, replica, (*proof).hangUp, 0, 0},
+	{"the provider's webhook secret is rotated by SIGHUP", 3, always("sandbox"), (*proof).rotateWebhookSecret, 200 * time.Millisecond, 2 * time.Second},
 	{"a clock steps", 4, link("clock"), (*proof).stepClock, 0, 0},
 	{"the database is migrated again", 2, always("migration"), (*proof).migrate, 500 * time.Millisecond, 3 * time.Second},
 	{"the encryption keys are rotated", 1, always("keys"), (*proof).rotateKeys, 0, 0},
+	{"the key of the tokens is rotated", 1, always("keys"), (*proof).rotateTokenKey, 0, 0},
 }
 
 func (p *proof) killReplica(_ *testing.T, i int, _ *rand.Rand) func() {
@@ -217,32 +219,6 @@ func (p *proof) refuseWebhooks(_ *testing.T, _ int, _ *rand.Rand) func() {
 	return func() { p.hooks.Break(p.courier.carry) }
 }
 
-// hangUp makes a replica read its configuration again, with the secrets turned.
-func (p *proof) hangUp(t *testing.T, i int, _ *rand.Rand) func() {
-	t.Helper()
-	if p.secrets = append([]string{rotatedSecret}, sandboxSecret); i%2 == 0 {
-		slices.Reverse(p.secrets)
-	}
-	p.nodes[i].configure(t)
-	p.nodes[i].process.signal(syscall.SIGHUP)
-	return nil
-}
-
-// rotateKeys restarts each replica with the next ring of encryption keys: first all learn the new key, then all use it.
-func (p *proof) rotateKeys(t *testing.T, _ int, _ *rand.Rand) func() {
-	t.Helper()
-	if len(p.keys) == 1 {
-		p.keys = []string{keyOne, keyTwo}
-	} else {
-		slices.Reverse(p.keys)
-	}
-	for i, n := range p.nodes {
-		n.configure(t)
-		p.restartReplica(t, i, nil)()
-	}
-	return nil
-}
-
 // activeFault is a fault that is under way.
 type activeFault struct {
 	name, target string
@@ -265,9 +241,9 @@ func (p *proof) attack(t *testing.T, d *rand.Rand, until time.Time) {
 		})
 	}
 	next := time.Now()
-	for time.Now().Before(until) && t.Context().Err() == nil {
+	for time.Now().Before(until) && t.Context().Err() == nil && !p.caught() {
 		end(func(b activeFault) bool { return time.Now().After(b.until) })
-		p.supervise(func(target string) bool { return taken(under, target) })
+		p.supervise(t, func(target string) bool { return taken(under, target) })
 		if time.Now().After(next) && len(under) < 3 {
 			if b, ok := p.strike(t, d, under); ok && b.end != nil {
 				under = append(under, b)
@@ -289,7 +265,7 @@ func (p *proof) strike(t *testing.T, d *rand.Rand, under []activeFault) (activeF
 	}
 	own := rand.New(rand.NewPCG(d.Uint64(), d.Uint64()))
 	everybody := strings.HasPrefix(target, "replica") && taken(under, "keys") || target == "keys" && slices.ContainsFunc(under, func(b activeFault) bool { return strings.HasPrefix(b.target, "replica") })
-	if taken(under, target) || everybody || m.name == promoted && (p.pair == nil || p.pair.standby == nil) {
+	if taken(under, target) || everybody || !p.can(m.name) {
 		return activeFault{}, false
 	}
 	i := 0
@@ -299,6 +275,18 @@ func (p *proof) strike(t *testing.T, d *rand.Rand, under []activeFault) (activeF
 	p.history.note("fault", target, "%s for %s", m.name, lasts)
 	p.history.count("fault: " + m.name)
 	return activeFault{m.name, target, time.Now().Add(lasts), m.begin(p, t, i, own)}, true
+}
+
+// can tells whether a kind of fault is possible now.
+func (p *proof) can(kind string) bool {
+	switch kind {
+	case promoted:
+		return p.pair != nil && p.pair.standby != nil
+	case full:
+		return p.disks != nil
+	default:
+		return true
+	}
 }
 
 func taken(under []activeFault, target string) bool {

@@ -156,6 +156,7 @@ func (h *history) table() string {
 			line(name, kinds[name])
 		}
 	}
+	line(refusedByDisk, h.counted(refusedByDisk))
 	line("faults", h.counted("fault"))
 	line("requests", int(h.sent.Load()))
 	line("orders", h.counted("orders"))

@@ -101,6 +101,7 @@ func caught(t *testing.T, name string, replaced map[string]string) string {
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	h := newHistory(t, dir)
 	p := newProofUnderLoad(t, h, program, seed, false)
+	p.first = true
 	p.patience = 80 * time.Second // longer than the schedule's step that the oldest attempts reach
 	limit := max(4*time.Minute, time.Duration(*proveMinutes*float64(time.Minute)))
 	for len(h.violations()) == 0 && time.Since(h.begun) < limit {

@@ -32,7 +32,7 @@ environment: test
 database_url: %q
 data_dir: %q
 encryption_keys: [%s]
-auth: {hs256_secret: %s}
+auth: {hs256: [%s]}
 default_account: sandbox
 accounts:
   - {name: sandbox, kind: sandbox, base_url: %q, webhook_secrets: [%s], breaker: {failures: 0}, expiry: {awaiting_customer: 6s, authorized: 6s, slow: 6s}}
@@ -57,6 +57,8 @@ type proof struct {
 	pair    *pair
 	follows *devpg.Server
 	former  string
+	// disks are the servers' filesystems, nil without them.
+	disks   *disks
 	box     *process
 	boxArgs []string
 	courier *courier
@@ -68,11 +70,16 @@ type proof struct {
 	pace   time.Duration
 	// patience is how long a check may fail while something is still on its way.
 	patience time.Duration
-	round    int
-	// keys and secrets are the rings of the configuration, as they are rotated.
-	keys, secrets []string
+	// first ends the run at the first violation.
+	first bool
+	round int
+	// keys are the encryption keys of the configuration, as they are rotated.
+	keys []string
 
 	mu sync.Mutex
+	// webhookRing are the provider's webhook secrets, and accepted the keys of tokens. signs is the number of the key that the shop uses.
+	webhookRing, accepted ring
+	signs                 int
 	// recent are attempts that others poll.
 	recent []polled
 	// pressed are the pays of the round.
@@ -116,9 +123,13 @@ func newProof(t *testing.T, h *history, program string, shop *stockist, standby 
 	}
 	p := &proof{
 		pair:    both,
-		history: h, program: program, pg: pg, shop: shop, pace: 100 * time.Millisecond, patience: patience, keys: []string{keyOne}, secrets: []string{sandboxSecret},
+		history: h, program: program, pg: pg, shop: shop, pace: 100 * time.Millisecond, patience: patience, keys: []string{keyOne},
+		webhookRing: ring{key: webhookKey}, accepted: ring{key: keyOfTokens},
 		oddOrders: map[string]bool{}, disputed: map[string]bool{},
 		rig: &rig{t: t, dsn: pg.DSN("postgres"), hooks: newRelay(t)},
+	}
+	if standby {
+		p.ownDisks(t)
 	}
 	db, err := pgxpool.New(t.Context(), p.dsn)
 	require.NoError(t, err)
@@ -146,8 +157,12 @@ func newProof(t *testing.T, h *history, program string, shop *stockist, standby 
 	return p
 }
 
-// supervise starts replicas again that have ended by themselves, as a supervisor does: a SIGHUP while a process starts ends it.
-func (p *proof) supervise(held func(target string) bool) {
+// supervise starts again what has ended by itself, as a supervisor does: a SIGHUP while a process starts ends it.
+func (p *proof) supervise(t *testing.T, held func(target string) bool) {
+	t.Helper()
+	if !held("PostgreSQL") {
+		p.reviveDead(t)
+	}
 	for i, n := range p.nodes {
 		if held("replica " + strconv.Itoa(i)) {
 			continue
@@ -172,8 +187,10 @@ func (n *node) config() string { return filepath.Join(n.dir, "paylatch.yaml") }
 func (n *node) configure(t *testing.T) {
 	t.Helper()
 	endpoint := n.shop.endpoint("shop", n.shop.url)
-	text := fmt.Sprintf(proveSettings, n.listen, n.dsn, n.dir, strings.Join(n.keys, ", "), secret, n.provider.URL, strings.Join(n.secrets, ", "), partnerSecret, endpoint)
-	require.NoError(t, os.WriteFile(n.config(), []byte(text), 0o600))
+	text := fmt.Sprintf(proveSettings, n.listen, n.dsn, n.dir, strings.Join(n.keys, ", "), n.tokenKeys(), n.provider.URL, n.webhookSecrets(), partnerSecret, endpoint)
+	next := n.config() + ".next" // a process may start and read it now
+	require.NoError(t, os.WriteFile(next, []byte(text), 0o600))
+	require.NoError(t, os.Rename(next, n.config()))
 }
 
 // start starts the process and does not wait until it serves.
@@ -288,8 +305,6 @@ func (c *courier) file(header http.Header, body []byte) {
 
 // sendOld sends old events of the sandbox again, signed anew, and a partner's events: each again, some at a time that no clock explains.
 func (c *courier) sendOld(ctx context.Context, dice *rand.Rand) {
-	box, err := standard.New(webhooks.Config{Secrets: []string{sandboxSecret}})
-	require.NoError(c.t, err)
 	other := partner(c.t)
 	forger, err := standard.New(webhooks.Config{Secrets: []string{stockistSecret}})
 	require.NoError(c.t, err)
@@ -302,6 +317,8 @@ func (c *courier) sendOld(ctx context.Context, dice *rand.Rand) {
 		}
 		c.mu.Unlock()
 		if old != nil && dice.IntN(2) == 0 {
+			box, err := standard.New(webhooks.Config{Secrets: []string{c.webhookSecret()}})
+			require.NoError(c.t, err)
 			c.deliver(ctx, box, "sandbox", old.Header.Get("Webhook-Id"), string(old.Body), dice.IntN(replicas), 0)
 			continue
 		}

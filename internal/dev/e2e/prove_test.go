@@ -85,7 +85,7 @@ func newProofUnderLoad(t *testing.T, h *history, program string, seed uint64, st
 	for first := range replicas {
 		base := new(atomic.Pointer[string])
 		base.Store(new(p.fronts[first].base()))
-		f := &feedReader{base: base, seen: map[string]bool{}, versions: map[string]int{}, wrong: func(format string, args ...any) { h.wrong("feed", format, args...) }}
+		f := &feedReader{base: base, key: p.tokenKey, seen: map[string]bool{}, versions: map[string]int{}, wrong: func(format string, args ...any) { h.wrong("feed", format, args...) }}
 		p.feeds = append(p.feeds, f)
 		reading.Go(func() { f.read(ctx, t) })
 		reading.Go(func() { // it goes from replica to replica
@@ -122,8 +122,11 @@ func (p *proof) play(t *testing.T, seed uint64, lasts time.Duration) {
 	p.mend(t)
 	end()
 	all.Wait()
-	p.settle(t)
-	p.check(t)
+	p.checkCalls(t)
+	if !p.caught() {
+		p.settle(t)
+		p.check(t)
+	}
 	p.history.settle()
 	t.Logf("after %s: round %d, %d faults, %d requests, %d orders, %d violations", time.Since(p.history.begun).Round(time.Second), p.round,
 		p.history.counted("fault"), p.history.sent.Load(), p.history.counted("orders"), len(p.history.violations()))
@@ -133,15 +136,16 @@ func (p *proof) play(t *testing.T, seed uint64, lasts time.Duration) {
 func (p *proof) mend(t *testing.T) {
 	t.Helper()
 	p.courier.quiet.Store(true)
-	p.supervise(func(string) bool { return false })
+	p.supervise(t, func(string) bool { return false })
 	for i := range p.fronts {
 		eventually(t, "a replica that is ready", func() bool {
-			p.supervise(func(string) bool { return false })
+			p.supervise(t, func(string) bool { return false })
 			ctx, cancel := context.WithTimeout(t.Context(), patient)
 			defer cancel()
 			return client{base: p.fronts[i].base(), blunt: true}.send(ctx, http.MethodGet, "/readyz", "").status == http.StatusOK
 		})
 	}
+	p.hangUp(t) // a SIGHUP may have come while PostgreSQL was away
 	p.box.kill()
 	p.startBox()
 	p.box.says(t, "sandbox listens")
@@ -189,10 +193,32 @@ func (p *proof) settle(t *testing.T) {
 	}
 }
 
-// check runs all checks. The webhooks of the last actions, and their events, may still be on their way.
+// caught tells whether a run that ends at the first violation has one.
+func (p *proof) caught() bool { return p.first && len(p.history.violations()) > 0 }
+
+// checkCalls runs the checks that need no rest: those of the answers, and of what was acknowledged.
+func (p *proof) checkCalls(t *testing.T) {
+	t.Helper()
+	p.history.mu.Lock()
+	p.history.counts["orders"] += len(p.history.orders)
+	p.history.mu.Unlock()
+	p.history.linearizable()
+	for _, text := range firstFive(p.lostWebhooks(t)) {
+		p.history.wrong("webhooks", "%s", text)
+	}
+}
+
+func firstFive(all []string) []string { return all[:min(5, len(all))] }
+
+// check runs the checks of the end, those first that need not wait. The webhooks of the last actions, and their events, may still be on
+// their way.
 func (p *proof) check(t *testing.T) {
 	t.Helper()
-	for name, differences := range map[string]func() []string{
+	p.checkRows(t)
+	if p.caught() {
+		return
+	}
+	waiting := map[string]func() []string{
 		"ledger":   func() []string { return p.disagreements(t, p.ofThisRound) },
 		"webhooks": func() []string { return p.lostWebhooks(t) },
 		"feed": func() (all []string) {
@@ -202,17 +228,25 @@ func (p *proof) check(t *testing.T) {
 			return all
 		},
 		"endpoint": func() []string { return p.untold(t, "the endpoint", p.shop.seenIDs()) },
-	} {
-		var last []string
-		for end := time.Now().Add(p.patience); time.Now().Before(end); breathe(t.Context(), 300*time.Millisecond) {
-			if last = differences(); len(last) == 0 {
-				break
+	}
+	last := map[string][]string{}
+	for end := time.Now().Add(p.patience); time.Now().Before(end) && len(waiting) > 0; breathe(t.Context(), 300*time.Millisecond) {
+		for name, differences := range waiting {
+			if last[name] = differences(); len(last[name]) == 0 {
+				delete(waiting, name)
 			}
 		}
-		for _, text := range last[:min(5, len(last))] {
+	}
+	for name := range waiting {
+		for _, text := range firstFive(last[name]) {
 			p.history.wrong(name, "%s", text)
 		}
 	}
+}
+
+// checkRows runs the checks of the rows that no later action mends.
+func (p *proof) checkRows(t *testing.T) {
+	t.Helper()
 	for name, query := range map[string]string{
 		"final": `SELECT concat_ws(' ', order_id, attempt_id, from_stage, 'became', to_stage) FROM attempt_transitions
 			WHERE from_stage IN ('succeeded', 'failed') AND to_stage <> from_stage`,
@@ -234,10 +268,6 @@ func (p *proof) check(t *testing.T) {
 		}
 	}
 	p.cases(t)
-	p.history.mu.Lock()
-	p.history.counts["orders"] += len(p.history.orders)
-	p.history.mu.Unlock()
-	p.history.linearizable()
 	if out, err := p.verify(t); err != nil {
 		p.history.wrong("verify", "%s", tail(out))
 	}

@@ -25,8 +25,11 @@ func jwt(algorithm, claims, key string) string {
 }
 
 // token is a good one for an hour.
-func token(sub string, roles ...string) string {
-	return jwt("HS256", claims(sub, time.Hour, roles...), secret)
+func token(sub string, roles ...string) string { return tokenBy(secret, sub, roles...) }
+
+// tokenBy is token by another key.
+func tokenBy(key, sub string, roles ...string) string {
+	return jwt("HS256", claims(sub, time.Hour, roles...), key)
 }
 
 func claims(sub string, ttl time.Duration, roles ...string) string {

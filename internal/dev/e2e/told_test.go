@@ -56,7 +56,7 @@ func TestAllIsTold(t *testing.T) {
 	})
 
 	ctx, end := context.WithCancel(t.Context())
-	feed := &feedReader{base: &w.base, wrong: t.Errorf, seen: map[string]bool{}, versions: map[string]int{}}
+	feed := &feedReader{base: &w.base, wrong: t.Errorf, key: func() string { return secret }, seen: map[string]bool{}, versions: map[string]int{}}
 	var working sync.WaitGroup
 	defer working.Wait()
 	defer end()
@@ -207,7 +207,9 @@ func (w *teller) delivered(ctx context.Context, t *testing.T, client *http.Clien
 type feedReader struct {
 	base *atomic.Pointer[string]
 	// wrong reports an event that breaks the contract.
-	wrong    func(format string, args ...any)
+	wrong func(format string, args ...any)
+	// key returns the key that signs its token.
+	key      func() string
 	count    atomic.Int64
 	mu       sync.Mutex
 	seen     map[string]bool
@@ -221,7 +223,7 @@ func (f *feedReader) read(ctx context.Context, t *testing.T) {
 	t.Helper()
 	cursor := ""
 	for ctx.Err() == nil {
-		feed, err := goclient.New(*f.base.Load(), token("warehouse", "service"), goclient.Options{})
+		feed, err := goclient.New(*f.base.Load(), tokenBy(f.key(), "warehouse", "service"), goclient.Options{})
 		if err != nil {
 			t.Error(err)
 			return

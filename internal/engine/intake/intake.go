@@ -267,7 +267,7 @@ func deduplicate(s *changeset.Changeset, known map[payment.EventKey][32]byte, ar
 		if content != a.digest {
 			s.Open(payment.Discrepancy{
 				Kind: payment.EventChanged, Event: a.Key(), AboutID: hex.EncodeToString(a.digest[:]), Money: payment.EventMoney(a.Event),
-				Text: "An event arrived again with the same id and other content. paylatch uses the first content. Compare it with the provider's dashboard.",
+				Text: "An event arrived again with the same id and other content. paylatch uses the first content. Compare the payment with the provider's dashboard.",
 			})
 		}
 	}

@@ -96,7 +96,7 @@ func (r *Runner) recordAlone(ctx context.Context, rec *recording, first *First) 
 	return err
 }
 
-// recordAll records, in one transaction, the results that can be recorded without waiting for a lock.
+// recordAll records, in one transaction, those results of provider calls that need not wait for a lock.
 func (r *Runner) recordAll(ctx context.Context, recs []*recording) (err error) {
 	ctx, span := tracing.Batch(ctx, "commit results", recs, func(rec *recording) tracing.Context { return rec.span })
 	defer func() { span.End("", err != nil) }()

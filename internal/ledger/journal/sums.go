@@ -50,7 +50,7 @@ func (s Sum) Plus(o Sum) Sum {
 	return s
 }
 
-// Moved is the sum of one movement, or of several of a kind.
+// Moved returns the Sum of one movement of money, such as a capture, or of several movements of one kind.
 func Moved(account string, kind payment.MovementKind, m payment.Money) Sum {
 	s := Sum{Account: account, Currency: m.Currency}
 	switch of := sign(kind) * m.Minor; against(kind) {

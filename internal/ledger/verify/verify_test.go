@@ -11,7 +11,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// slow is an archive of a few attempts that can't answer in time for more than a number of them.
+// slow has a few attempts, and can't answer in time for more than a number of them.
 type slow struct {
 	attempts, most int
 	asked          []int

@@ -11,6 +11,7 @@ import (
 func TestCardEnd(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
+		`{"resource": {"payment_source": {"card": {"last_digits": "4242", "brand": "VISA"}}}}`:            "4242",
 		`{"data": {"object": {"payment_method_details": {"card": {"last4": "4242", "exp_year": 2030}}}}}`: "4242",
 		`{"card": {"lastFour": 4242}}`:                                    "4242",
 		`{"additionalData": {"cardSummary": "1111"}}`:                     "1111",

@@ -146,6 +146,6 @@ var (
 	times = set(`created createdat createtime createdon updated updatedat updatetime eventdate timestamp occurredat processedon datetime time
 		paidat capturedat authorizedat canceledat cancelledat expiresat failedat billedat sentat publishtime begin`)
 	currencies  = set(`currency currencycode paymentcurrency currencyisocode curr fxcurrency`)
-	lastDigits  = set(`cardsummary last4 lastfour lastfourdigits cardlastfour last4digits`)
+	lastDigits  = set(`cardsummary last4 lastdigits lastfour lastfourdigits cardlastfour last4digits`)
 	cardNumbers = set(`pan cardnumber maskedpan maskednumber maskedcard cardmask cardpan`)
 )

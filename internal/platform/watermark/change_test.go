@@ -77,7 +77,7 @@ func TestAServerThatLostACommit(t *testing.T) {
 	}
 }
 
-// A process that does nothing else shows a loss by its heartbeat.
+// A process that writes only its heartbeat notices by it that the database lost commits.
 func TestAServerThatLostASecond(t *testing.T) {
 	t.Parallel()
 	p, d := newProcess(t, "p"), fresh()

@@ -35,7 +35,7 @@ func Adapter() kit.Adapter {
 	}
 }
 
-// carries returns the table of the members that a charge passes on.
+// carries returns the table of the members of a pay that a charge sends to the provider.
 func carries() []kit.Carried {
 	return []kit.Carried{
 		{Member: "payment_method.type", As: "paymentMethod.type", When: "of a stored payment method; else the token has it"},

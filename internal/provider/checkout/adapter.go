@@ -43,7 +43,7 @@ func of(s kit.Settings) *Client {
 	return c
 }
 
-// carries returns the table of the members that a charge passes on. Checkout.com's own page collects the browser data
+// carries returns the table of the members of a pay that a charge sends to the provider. Checkout.com's own page collects the browser data
 // for 3-D Secure.
 func carries() []kit.Carried {
 	fresh := "with a token (`tok_…`)"

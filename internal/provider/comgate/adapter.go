@@ -42,7 +42,7 @@ func of(s kit.Settings) *Client {
 	return c
 }
 
-// carries returns the table of the members that a charge passes on.
+// carries returns the table of the members of a pay that a charge sends to the provider.
 func carries() []kit.Carried {
 	const page = "on Comgate's page"
 	return []kit.Carried{

@@ -32,7 +32,7 @@ func Adapter() kit.Adapter {
 
 func of(s kit.Settings) *Client { return New(s.BaseURL, s.Params["api_key"], s.Client) }
 
-// carries returns the table of the members that a charge passes on.
+// carries returns the table of the members of a pay that a charge sends to the provider.
 func carries() []kit.Carried {
 	const page, shown = "without a mandate", "without a mandate; the customer may change it"
 	const person = "billing_request_flows.prefilled_customer."

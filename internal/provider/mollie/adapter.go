@@ -35,7 +35,7 @@ func of(s kit.Settings) *Client {
 	return New(s.BaseURL, s.Params["api_key"], s.Params["public_url"], s.Client)
 }
 
-// carries returns the table of the members that a charge passes on.
+// carries returns the table of the members of a pay that a charge sends to the provider.
 func carries() []kit.Carried {
 	bill := "required for Billie, in3, Klarna and Riverty"
 	return []kit.Carried{

@@ -50,7 +50,7 @@ func payees(params map[string]string) []string {
 	return slices.DeleteFunc([]string{params["merchant_id"], params["payee_email"]}, func(id string) bool { return id == "" })
 }
 
-// carries returns the table of the members that a charge passes on.
+// carries returns the table of the members of a pay that a charge sends to the provider.
 func carries() []kit.Carried {
 	wallet := "of the wallet (`paypal`)"
 	return []kit.Carried{

@@ -53,7 +53,7 @@ func of(s kit.Settings) *Client {
 	return c
 }
 
-// carries returns the table of the members that a charge passes on.
+// carries returns the table of the members of a pay that a charge sends to the provider.
 func carries() []kit.Carried {
 	bill := "with a card's token (`tok_…`) and `klarna`; other tokens already contain it"
 	debit := "with a type of a bank debit, or a stored wallet, and a browser"

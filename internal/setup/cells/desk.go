@@ -51,7 +51,7 @@ type Worklist interface {
 	Waiting(ctx context.Context) (int64, error)
 }
 
-// Desk is the desk of one cell.
+// Desk is the BackOffice of one cell, that is of one of the databases, with the cell's number.
 type Desk struct {
 	Number payment.Cell
 	BackOffice

@@ -73,7 +73,7 @@ func overlay(values map[string]string, r *report) *env.Env {
 		Prefix:      prefix,
 		EnvironFunc: func() []string { return entries },
 		TransformFunc: func(name, value string) (string, any) {
-			// Another program's variable may begin like paylatch's; a misspelt paylatch variable is close to its name.
+			// Another program's variable may begin like paylatch's. Only a text close to the name of a variable of paylatch is a misspelling of it.
 			if hint := Suggest(name, names); known[name] == "" && !foreign(name) && hint != "" {
 				r.add(presentable(name), "no such variable%s", hint)
 			}
