@@ -56,9 +56,15 @@ func (f *fake) tries(t *testing.T, status string) string {
 	marks = maps.Clone(marks)
 	marks["cko_payment_session_id"] = s.id
 	p := &paid{id: f.id("pay"), reference: reference, currency: currency, status: status, amount: int64(amount), metadata: marks}
-	if f.payments[p.id] = p; status == "Captured" {
+	f.payments[p.id] = p
+	code := "10000"
+	switch status {
+	case "Captured":
 		p.captured = p.amount
+	case "Declined":
+		code = "20005"
 	}
+	f.did(p, "Authorization", p.amount, code == "10000", code, p.reference)
 	return p.id
 }
 

@@ -75,7 +75,8 @@ func booked(t *testing.T) providertest.Booked {
 		{"resource": "chargeback", "id": "chb_book2", "amount": euros(700), "paymentId": "tr_book4", "createdAt": day.Add(-50 * 24 * time.Hour).Format(stamp)},
 	}
 	for _, one := range chargebacks {
-		one["_links"] = object{}
+		of := "https://api.mollie.com/v2/payments/" + one["paymentId"].(string)
+		one["_links"] = object{"self": href(of + "/chargebacks/" + one["id"].(string)), "payment": href(of)}
 	}
 	for name, items := range map[string][]object{"payments": payments, "refunds": refunds, "chargebacks": chargebacks} {
 		f.HandleFunc("GET /v2/"+name, func(w http.ResponseWriter, r *http.Request) { list(w, r, name, items) })
