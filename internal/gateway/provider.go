@@ -162,6 +162,9 @@ type Outcome struct {
 	// Reverses is set on a failure that also means the loss of captured money, if there is any
 	// (GoCardless's late failures).
 	Reverses bool
+	// Returned is set on a success if all its money has gone back to the customer since, or is about to, at a provider whose
+	// Cancel refunds a payment that was paid in the meantime.
+	Returned bool
 	// ProviderPaymentID is the payment's id, the same as in webhooks; see webhooks.Event. It is empty while the outcome
 	// has only a Container, in which the customer has begun no payment yet.
 	ProviderPaymentID string
@@ -208,7 +211,7 @@ type RefundOutcome struct {
 	// Unnamed is set if the provider reports a refund without its id. It is this refund if no other is possible.
 	Unnamed bool
 	// Whole is set, in Outcome.Refunds, if all that was captured has been refunded, by refunds that
-	// the provider does not name. While it is processing, it may be of a part, and only a cancelled attempt counts it.
+	// the provider does not name.
 	Whole bool
 	// Reference is our id of the refund, as the provider carries it; empty if not stated.
 	Reference string

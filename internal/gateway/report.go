@@ -12,9 +12,8 @@ import (
 func FromOutcome(o Outcome, cause payment.Cause) payment.Report {
 	r := payment.Report{
 		Payment: o.ProviderPaymentID, Container: o.Container, Payee: o.Payee, Live: o.Live, References: o.References, Event: o.Event, Movements: o.Movements, Disputes: o.Disputes, NextAction: o.NextAction,
-		Saved: o.Saved, Review: o.Review, Failure: o.Failure, Approved: o.Approved, Reverses: o.Reverses, PageOpen: o.PageOpen, Releases: payment.HoldsAll, Refusal: o.Refusal, Cause: cause,
+		Saved: o.Saved, Review: o.Review, Failure: o.Failure, Approved: o.Approved, Reverses: o.Reverses, Returned: o.Returned, PageOpen: o.PageOpen, Releases: payment.HoldsAll, Refusal: o.Refusal, Cause: cause,
 	}
-	r.Returned = o.Event == fsm.EventSucceeded && slices.ContainsFunc(o.Refunds, func(r RefundOutcome) bool { return r.Whole && r.Event != fsm.EventFailed })
 	// Named movements come first: the total then has no amount beyond them.
 	r.Movements = append(slices.Clip(r.Movements), payment.MovementsOf(o.Event, o.Money)...)
 	return r

@@ -72,7 +72,7 @@ func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 	if now.Before(a.UpdatedAt) { // this transaction began before the last change, and waited for the attempt
 		now = Later(a.UpdatedAt, now)
 	}
-	if r.Returned && !a.State.Final() && a.cancelSent() {
+	if r.Returned && !a.State.Final() && a.cancelSent(r.Cause) {
 		r = r.givenBack()
 	}
 	before := *a

@@ -305,9 +305,13 @@ func (a *Attempt) CancelWanted() bool {
 	return a.LastCancel() != nil
 }
 
-// cancelSent reports whether the provider may have a cancel of the attempt as a whole.
-func (a *Attempt) cancelSent() bool {
-	return slices.ContainsFunc(a.Operations, func(o Operation) bool { return o.Kind == OperationCancel && o.Payment == "" && o.Sends > 0 })
+// cancelSent reports whether the provider may have carried out a cancel of the attempt as a whole. A call that was refused did nothing, and
+// the response to a call states what that call itself did. Only an earlier call of the same cancel may have done more.
+func (a *Attempt) cancelSent(cause Cause) bool {
+	return slices.ContainsFunc(a.Operations, func(o Operation) bool {
+		told := o.State == fsm.OperationRefused || cause.Kind == CauseCall && cause.ID == o.Key()
+		return o.Kind == OperationCancel && o.Payment == "" && (o.Sends > 1 || o.Sends == 1 && !told)
+	})
 }
 
 // OpenTake is the attempt's open charge, complete or capture; nil if there is none.

@@ -57,6 +57,8 @@ func TestMoneyThatOurCancelGaveBackPaysNothing(t *testing.T) {
 		want fsm.State
 	}{
 		"a cancel was sent":             {[]Operation{{Kind: OperationCancel, Sends: 1, State: fsm.OperationUnknown}}, fsm.Failed},
+		"a cancel was refused":          {[]Operation{{Kind: OperationCancel, Sends: 1, State: fsm.OperationRefused}}, fsm.Succeeded},
+		"a second send was refused":     {[]Operation{{Kind: OperationCancel, Sends: 2, State: fsm.OperationRefused}}, fsm.Failed},
 		"a cancel is wanted":            {[]Operation{{Kind: OperationCancel, State: fsm.OperationWanted}}, fsm.Succeeded},
 		"another payment was cancelled": {[]Operation{{Kind: OperationCancel, Payment: "o", Sends: 1, State: fsm.OperationDone}}, fsm.Succeeded},
 		"nothing was cancelled":         {nil, fsm.Succeeded},
@@ -69,6 +71,19 @@ func TestMoneyThatOurCancelGaveBackPaysNothing(t *testing.T) {
 			require.EqualValues(t, 1999, a.Sums(MovementCaptureReversal), "what came is recorded, and that it went back")
 			require.Equal(t, PaymentReversed, transition.Findings[0].Kind, "a person is told")
 		}
+	}
+}
+
+// The first call of a cancel is told by its response what it did: money that was back before it is a refund of a payment that paid.
+func TestMoneyThatWasBackBeforeOurCancelHasPaid(t *testing.T) {
+	t.Parallel()
+	for sends, want := range map[int]fsm.State{1: fsm.Succeeded, 2: fsm.Failed} {
+		cancel := Operation{Kind: OperationCancel, Sends: sends, State: fsm.OperationSent}
+		a := Attempt{State: fsm.AwaitingCustomer, Money: Money{1999, "EUR"}, Operations: []Operation{cancel}, Payments: []Payment{aPayment("p", fsm.PaymentOpen, 0, 0)}, ProviderPaymentID: "p"}
+		Advance(&a, Report{
+			Payment: "p", Event: fsm.EventSucceeded, Returned: true, Movements: MovementsOf(fsm.EventSucceeded, nil), Cause: Cause{Kind: CauseCall, ID: cancel.Key()},
+		}, time.Unix(1_000_000, 0))
+		require.Equal(t, want, a.State, sends)
 	}
 }
 

@@ -20,6 +20,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 	all := func(dates) bool { return true }
 	before := func(d dates) bool { return !whole.Has(d.CreatedAt) }
 	within := func(d dates) bool { return whole.Has(d.CreatedAt) || whole.Has(d.UpdatedAt) }
+	disputes, contested := map[string]dispute{}, passing[dispute](unread, within, take)
 	for _, l := range []struct {
 		path  string
 		query url.Values
@@ -29,7 +30,13 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 		{"/v2/payments", changed(whole), passing[bookedPayment](unread, before, take)},
 		{"/v2/refunds", created(whole), passing[bookedRefund](unread, all, take)},
 		{"/v2/refunds", changed(whole), passing[bookedRefund](unread, before, take)},
-		{"/v2/disputes", url.Values{}, passing[dispute](unread, within, take)},
+		{"/v2/disputes", url.Values{}, func(item json.RawMessage) error {
+			var d dispute
+			if json.Unmarshal(item, &d) == nil {
+				disputes[d.ID], disputes[d.OldID] = d, d
+			}
+			return contested(item)
+		}},
 	} {
 		if c.Location != "" {
 			l.query.Set("location_id", c.Location)
@@ -38,7 +45,7 @@ func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway
 			return err
 		}
 	}
-	return unread.After(c.paidOut(ctx, whole, unread, take))
+	return unread.After(c.paidOut(ctx, whole, disputes, unread, take))
 }
 
 func created(in gateway.Span) url.Values {

@@ -12,6 +12,8 @@ import (
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/provider/kit"
+	"github.com/paylatch/paylatch/webhooks"
+	hooks "github.com/paylatch/paylatch/webhooks/square"
 )
 
 // payout is a Payout (https://developer.squareup.com/reference/square/objects/Payout). Its amount is negative where Square debited the
@@ -86,7 +88,9 @@ func (p payout) report() ([]payment.PayoutReport, error) {
 
 // paidOut passes the entries of the payouts that were created in the span
 // (https://developer.squareup.com/reference/square/payouts-api/list-payout-entries). A SIMPLE payout has no entries.
-func (c *Client) paidOut(ctx context.Context, in gateway.Span, unread *kit.Unread, take func(gateway.Entry) error) error {
+func (c *Client) paidOut(
+	ctx context.Context, in gateway.Span, disputes map[string]dispute, unread *kit.Unread, take func(gateway.Entry) error,
+) error {
 	return c.payouts(ctx, in, func(item json.RawMessage) error {
 		batch := func(p payout) ([]string, error) {
 			switch {
@@ -99,7 +103,7 @@ func (c *Client) paidOut(ctx context.Context, in gateway.Span, unread *kit.Unrea
 		}
 		return kit.Pass(unread, item, batch, func(id string) error {
 			return c.list(ctx, "/v2/payouts/"+url.PathEscape(id)+"/payout-entries", url.Values{}, func(item json.RawMessage) error {
-				return kit.Pass(unread, item, func(e payoutEntry) ([]gateway.Entry, error) { return e.entries(id) }, take)
+				return kit.Pass(unread, item, func(e payoutEntry) ([]gateway.Entry, error) { return e.entries(id, disputes) }, take)
 			})
 		})
 	})
@@ -151,7 +155,7 @@ var counted = map[string]bool{ //nolint:gochecknoglobals // a table
 }
 
 // entries returns the entry with its payout.
-func (p payoutEntry) entries(paid string) ([]gateway.Entry, error) {
+func (p payoutEntry) entries(paid string, disputes map[string]dispute) ([]gateway.Entry, error) {
 	if counted[p.Type] {
 		return nil, nil
 	}
@@ -164,7 +168,7 @@ func (p payoutEntry) entries(paid string) ([]gateway.Entry, error) {
 		return nil, fmt.Errorf("entry %s of payout %s: %w", p.ID, paid, err)
 	}
 	e := gateway.Entry{ID: p.ID, Own: cmp.Or(own[p.Type], payment.EntryAdjustment), Net: net, Payout: paid}
-	if id, of, moved := p.movement(gross.Minor > 0); id != "" && of != "" && gross.Minor != 0 {
+	if id, of, moved := p.movement(gross.Minor > 0, disputes); id != "" && of != "" && gross.Minor != 0 {
 		moved.Money = payment.Money{Minor: max(gross.Minor, -gross.Minor), Currency: gross.Currency}
 		e.ID, e.Own, e.Payment, e.Movement = id, "", of, moved
 		if e.Fee, err = p.Fee.read(); err != nil {
@@ -176,19 +180,27 @@ func (p payoutEntry) entries(paid string) ([]gateway.Entry, error) {
 }
 
 // movement returns the movement of a payment, with the ids of its entry and of its payment. They are those of the lists of payments,
-// refunds and disputes. It returns no ids for an entry of another type, or with the opposite sign.
-func (p payoutEntry) movement(credit bool) (id, of string, m payment.MovementReport) {
-	disputed := cmp.Or(p.Dispute, p.Opened)
+// refunds and disputes. It returns no ids for an entry of another type, or with the opposite sign, and for money of a dispute that does not
+// agree with the dispute's state. Square documents no course of these entries: a credit may also end the hold of a dispute that was lost.
+func (p payoutEntry) movement(credit bool, disputes map[string]dispute) (id, of string, m payment.MovementReport) {
 	switch {
 	case p.Type == "CHARGE" && credit:
 		return p.Charge.PaymentID, p.Charge.PaymentID, payment.MovementReport{Kind: payment.MovementCapture}
 	case p.Type == "REFUND" && !credit:
 		return p.Refund.RefundID, p.Refund.PaymentID, payment.MovementReport{Kind: payment.MovementRefund, ID: p.Refund.RefundID}
-	case disputed.DisputeID == "" || p.Type != "DISPUTE" && p.Type != "OPEN_DISPUTE":
+	case p.Type != "DISPUTE" && p.Type != "OPEN_DISPUTE":
 		return "", "", m
-	case credit:
-		m.Kind, m.Dispute, m.Whole = payment.MovementChargebackReversal, disputed.DisputeID, true
-		return disputed.DisputeID + "/won", disputed.PaymentID, m
 	}
-	return disputed.DisputeID, disputed.PaymentID, payment.MovementReport{Kind: payment.MovementChargeback, Dispute: disputed.DisputeID}
+	disputed := cmp.Or(p.Dispute, p.Opened)
+	d := disputes[disputed.DisputeID]
+	kind, named := hooks.DisputeKind(d.State), cmp.Or(d.ID, d.OldID)
+	switch {
+	case disputed.DisputeID == "" || named == "" || !kind.IsMovement():
+		return "", "", m
+	case !credit:
+		return named, disputed.PaymentID, payment.MovementReport{Kind: payment.MovementChargeback, Dispute: named}
+	case kind == webhooks.KindChargebackReversed:
+		return named + "/won", disputed.PaymentID, payment.MovementReport{Kind: payment.MovementChargebackReversal, Dispute: named, Whole: true}
+	}
+	return "", "", m
 }

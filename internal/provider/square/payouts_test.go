@@ -88,18 +88,26 @@ func TestPayouts(t *testing.T) {
 }
 
 // Each entry of a payout is passed with it: payments, refunds and disputes by their own ids, and all others as entries of the account. Money
+// that came back for a dispute that was not won moves nothing. Money
 // that is counted elsewhere is left out, and so are the entries of a SIMPLE payout, which has none.
 func TestAPayoutHasItsEntries(t *testing.T) {
 	t.Parallel()
 	dispute := object{"payment_id": "p0", "dispute_id": "d0"}
 	simple := payout("po_2", "PAID", 2, 700)
 	simple["type"] = "SIMPLE"
-	c, seen := serve(t, keeping(t, &books{payouts: []object{payout("po_1", "PAID", 1, 6259), simple}, paidOut: map[string][]object{"po_1": {
+	lost := contested("d1", "p1", "LOST", -86400)
+	lost["dispute_id"] = "old_d1"
+	disputes := []object{contested("d0", "p0", "WON", -86400), lost, contested("d2", "p2", "INQUIRY_CLOSED", -86400)}
+	c, seen := serve(t, keeping(t, &books{disputes: disputes, payouts: []object{payout("po_1", "PAID", 1, 6259), simple}, paidOut: map[string][]object{"po_1": {
 		paidEntry("poe_1", "OPEN_DISPUTE", 1, -700, 0, object{"type_open_dispute_details": dispute}),
 		paidEntry("poe_2", "DISPUTE", 1, 700, 0, object{"type_dispute_details": dispute}),
 		paidEntry("poe_3", "CHARGE", 1, -5, 0, object{"type_charge_details": object{"payment_id": "p0"}}),
 		paidEntry("poe_4", "REFUND", 1, -5, 0, object{"type_refund_details": object{"payment_id": "p0"}}),
 		paidEntry("poe_0", "DISPUTE", 1, 0, 0, object{"type_dispute_details": dispute}),
+		paidEntry("poe_a", "OPEN_DISPUTE", 1, -700, 0, object{"type_open_dispute_details": object{"payment_id": "p1", "dispute_id": "old_d1"}}),
+		paidEntry("poe_b", "OPEN_DISPUTE", 1, 700, 0, object{"type_open_dispute_details": object{"payment_id": "p1", "dispute_id": "d1"}}),
+		paidEntry("poe_c", "OPEN_DISPUTE", 1, -700, 0, object{"type_open_dispute_details": object{"payment_id": "p2", "dispute_id": "d2"}}),
+		paidEntry("poe_d", "DISPUTE", 1, -700, 0, nil),
 		paidEntry("poe_5", "MONEY_TRANSFER", 1, -5, 0, nil), paidEntry("poe_6", "MOON_LANDING", 1, 5, 0, nil),
 		paidEntry("poe_7", "PROCESSING_FEE", 1, -5, 0, nil), paidEntry("poe_8", "THIRD_PARTY_FEE", 1, -5, 0, nil), paidEntry("poe_9", "RETURNED_PAYOUT", 1, 5, 0, nil),
 	}}}))
@@ -110,6 +118,9 @@ func TestAPayoutHasItsEntries(t *testing.T) {
 		paidOut("po_1", contestedEntry("d0/won", "p0", payment.MovementChargebackReversal, "d0", 1), 0, 700),
 		ownEntry("poe_3", "po_1", payment.EntryAdjustment, -5, 1), ownEntry("poe_4", "po_1", payment.EntryAdjustment, -5, 1),
 		ownEntry("poe_0", "po_1", payment.EntryAdjustment, 0, 1),
+		paidOut("po_1", contestedEntry("d1", "p1", payment.MovementChargeback, "d1", 1), 0, -700),
+		ownEntry("poe_b", "po_1", payment.EntryAdjustment, 700, 1), ownEntry("poe_c", "po_1", payment.EntryAdjustment, -700, 1),
+		ownEntry("poe_d", "po_1", payment.EntryAdjustment, -700, 1),
 		ownEntry("poe_5", "po_1", payment.EntryTransfer, -5, 1), ownEntry("poe_6", "po_1", payment.EntryAdjustment, 5, 1),
 	}, got)
 	for len(seen) > 0 {

@@ -58,7 +58,7 @@ func (c *Client) giveUp(ctx context.Context, cl gateway.Cancel) (gateway.Outcome
 	}
 	o, err := c.outcome(a)
 	if o.Event == fsm.EventSucceeded && a.Status != "CONFIRMED" {
-		o.Event, o.Money, o.Refunds, o.Failure = fsm.EventFailed, nil, nil, payment.NewFailure("canceled", a.Status)
+		o.Event, o.Money, o.Refunds, o.Returned, o.Failure = fsm.EventFailed, nil, nil, false, payment.NewFailure("canceled", a.Status)
 		var money payment.Money // none is stated: the whole amount
 		if sum := c.money(a.OriginalAmount); sum != nil {
 			money = *sum

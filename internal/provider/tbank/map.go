@@ -1,6 +1,7 @@
 package tbank
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -23,12 +24,11 @@ func (c *Client) outcome(a answer) (gateway.Outcome, error) {
 	case "AUTHORIZED", "PARTIAL_REVERSED", "CONFIRMED":
 		o.Money = c.money(a.Amount)
 	}
-	switch a.Status {
-	case "REFUNDED":
+	// So is a payment, too, that the customer made while it was cancelled.
+	o.Returned = slices.Contains([]string{"REFUNDED", "REFUNDING", "ASYNC_REFUNDING"}, a.Status)
+	if a.Status == "REFUNDED" {
 		// The state shows a full refund. For a partial refund the bank documents no amount, and no refund has an id.
 		o.Refunds = []gateway.RefundOutcome{{Event: fsm.EventSucceeded, Whole: true}}
-	case "REFUNDING", "ASYNC_REFUNDING": // so is a payment, too, that the customer made while it was cancelled
-		o.Refunds = []gateway.RefundOutcome{{Event: fsm.EventProcessing, Whole: true}}
 	}
 	if o.Event == fsm.EventFailed || o.Event == fsm.EventSoftFailed {
 		o.Failure = payment.NewFailure(hooks.FailureCode(a.Status, string(a.ErrorCode)))
