@@ -174,9 +174,9 @@ func flowAnotherAmount(t *testing.T) {
 	id := f.session(t)
 	f.tries(id, "pay_1", "Captured", "10000", 500)
 	f.tells(t, id.String(), "pay_1", "payment_captured", "10000", 500)
-	require.False(t, f.attempt(t, id).Attempt.Succeeded())
+	require.False(t, f.attempt(t, id).Succeeded())
 	f.recheck(t, id)
-	require.False(t, f.attempt(t, id).Attempt.Succeeded())
+	require.False(t, f.attempt(t, id).Succeeded())
 	require.Equal(t, []string{"amount_mismatch"}, f.discrepancies(t, id))
 	require.Empty(t, f.verify(t))
 }

@@ -126,7 +126,7 @@ func (p *proof) shrink(t *testing.T, dir string) {
 	eventually(t, "a full disk", func() bool {
 		var s syscall.Statfs_t
 		require.NoError(t, syscall.Statfs(dir, &s))
-		used := (s.Blocks - s.Bfree) * uint64(s.Bsize) //nolint:gosec,unconvert // its type depends on the system
+		used := (s.Blocks - s.Bfree) * uint64(s.Bsize)
 		return exec.CommandContext(t.Context(), "mount", "-o", "remount,size="+strconv.FormatUint(used, 10), dir).Run() == nil
 	})
 }

@@ -1,6 +1,7 @@
 package testdb
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"strconv"
@@ -46,5 +47,9 @@ func Address(tb testing.TB) string {
 
 func listen(tb testing.TB, port int) (net.Listener, error) {
 	tb.Helper()
-	return new(net.ListenConfig).Listen(tb.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, fmt.Errorf("port %d is taken: %w", port, err)
+	}
+	return l, nil
 }

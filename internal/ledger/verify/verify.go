@@ -81,7 +81,7 @@ func Verify(ctx context.Context, from Archive, after payment.AttemptID, limit in
 		all, err = from.Evidence(ctx, after, limit, alone)
 	}
 	if err != nil {
-		return Verified{}, err //nolint:wrapcheck // the archive says what it is about
+		return Verified{}, err
 	}
 	v := Verified{Attempts: len(all), Last: after, End: len(all) < limit}
 	for i := range all {

@@ -181,15 +181,16 @@ func alertsTable(t *testing.T) string {
 			}
 		}
 	}
-	table := "| what to do | wakes a person (`critical`) | can wait until morning (`warning`) |\n|---|---|---|\n"
+	var table strings.Builder
+	table.WriteString("| what to do | wakes a person (`critical`) | can wait until morning (`warning`) |\n|---|---|---|\n")
 	for _, runbook := range runbooks {
 		page, heading, _ := strings.Cut(runbook, "#")
 		title := sections(t, page)[slices.Index(headings(t, page), heading)]
 		link := strings.TrimPrefix(strings.TrimPrefix(runbook, "docs/how-to/"), "operate.md")
-		table += fmt.Sprintf("| [%s](%s) | %s | %s |\n", title, link,
+		fmt.Fprintf(&table, "| [%s](%s) | %s | %s |\n", title, link,
 			strings.Join(bySeverity["critical"][runbook], ", "), strings.Join(bySeverity["warning"][runbook], ", "))
 	}
-	return table
+	return table.String()
 }
 
 // headings lists a page's sections as links name them.

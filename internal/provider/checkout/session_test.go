@@ -3,7 +3,6 @@ package checkout_test
 import (
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"testing"
 	"time"
 
@@ -52,7 +51,7 @@ func TestAPaymentSession(t *testing.T) {
 		"billing": `{"address":{"address_line1":"Street 1","country":"DE"}}`, "customer": `{"email":"jane@shop.example"}`, "expires_on": `"2026-03-14T13:00:00Z"`,
 		"3ds": `{"enabled":true,"attempt_n3d":true}`,
 	}, body)
-	require.Regexp(t, regexp.MustCompile(`^"[a-z0-9]{1,30}"$`), string(body["reference"]), "the limits of iDEAL and of American Express")
+	require.Regexp(t, `^"[a-z0-9]{1,30}"$`, string(body["reference"]), "the limits of iDEAL and of American Express")
 
 	id := f.sessions[0].id
 	raw, err := json.Marshal(f.sessions[0].response())
@@ -179,7 +178,7 @@ func TestLocalMethods(t *testing.T) {
 			var body map[string]json.RawMessage
 			require.NoError(t, json.Unmarshal([]byte((<-seen).body), &body))
 			providertest.RequireMembers(t, map[string]string{"source": want, "3ds": "", "capture": "true", "success_url": `"https://shop.example/back"`}, body)
-			require.Regexp(t, regexp.MustCompile(`^"[a-z0-9]{1,35}"$`), string(body["reference"]))
+			require.Regexp(t, `^"[a-z0-9]{1,35}"$`, string(body["reference"]))
 			require.Equal(t, payment.Redirect("https://"+method+".example/"+o.ProviderPaymentID), o.NextAction)
 			payable, ends := c.Unseen(ch.Details)
 			require.True(t, ends, "nobody else has the page's address")

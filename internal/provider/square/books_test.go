@@ -211,8 +211,8 @@ func TestBooks(t *testing.T) {
 					captured("p1", 0), captured("p4", 3), captured("p5", 4), refunded("r1", "p1", 6), refunded("r5", "p4", 10),
 					contestedEntry("d1", "p4", payment.MovementChargeback, "d1", 11),
 					contestedEntry("d3", "p5", payment.MovementChargeback, "d3", 13), contestedEntry("d3/won", "p5", payment.MovementChargebackReversal, "d3", 13),
-					paidOut("po_1", entry("p0", "p0", payment.MovementCapture, "", 2199, 14), 73, 2126), ownEntry("poe_2", "po_1", payment.EntryFee, -700, 14),
-					paidOut("po_1", entry("r0", "p0", payment.MovementRefund, "r0", 500, 14), -20, -480), ownEntry("poe_4", "po_2", payment.EntryReserve, -103, 15),
+					paidOut(entry("p0", "p0", payment.MovementCapture, "", 2199, 14), 73, 2126), ownEntry("poe_2", "po_1", payment.EntryFee, -700, 14),
+					paidOut(entry("r0", "p0", payment.MovementRefund, "r0", 500, 14), -20, -480), ownEntry("poe_4", "po_2", payment.EntryReserve, -103, 15),
 				},
 				Webhooks: []webhooks.Event{
 					told(t, "payment", b.payments[1]), told(t, "refund", b.refunds[0]), told(t, "refund", b.refunds[4]),

@@ -30,8 +30,9 @@ func paidEntry(id, kind string, second int, gross, fee int64, details object) ob
 	return e
 }
 
-func paidOut(of string, e gateway.Entry, fee, net int64) gateway.Entry {
-	e.Payout, e.Fee, e.Net = of, new(euro(fee)), new(euro(net))
+// paidOut is an entry in the payout po_1.
+func paidOut(e gateway.Entry, fee, net int64) gateway.Entry {
+	e.Payout, e.Fee, e.Net = "po_1", new(euro(fee)), new(euro(net))
 	return e
 }
 
@@ -114,8 +115,8 @@ func TestAPayoutHasItsEntries(t *testing.T) {
 	got, err := read(t, c)
 	require.NoError(t, err)
 	require.Equal(t, []gateway.Entry{
-		paidOut("po_1", contestedEntry("d0", "p0", payment.MovementChargeback, "d0", 1), 0, -700),
-		paidOut("po_1", contestedEntry("d0/won", "p0", payment.MovementChargebackReversal, "d0", 1), 0, 700),
+		paidOut(contestedEntry("d0", "p0", payment.MovementChargeback, "d0", 1), 0, -700),
+		paidOut(contestedEntry("d0/won", "p0", payment.MovementChargebackReversal, "d0", 1), 0, 700),
 		ownEntry("poe_3", "po_1", payment.EntryAdjustment, -5, 1), ownEntry("poe_4", "po_1", payment.EntryAdjustment, -5, 1),
 		ownEntry("poe_0", "po_1", payment.EntryAdjustment, 0, 1),
 		paidOut("po_1", contestedEntry("d1", "p1", payment.MovementChargeback, "d1", 1), 0, -700),

@@ -1,0 +1,66 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
+)
+
+// An order to another payee, made in the customer's browser with the attempt's id, is approved before it is paid. Its approval makes
+// no payment of ours of it, also where the account's own name is not configured.
+func paymentsBrowserMarkApproved(t *testing.T) {
+	t.Parallel()
+	p := newTill(nil)
+	p.can = func(c *payment.Capabilities) { c.Identity = payment.IdentityByPayee }
+	r := newEnv(t, setup{silent: true, provider: p.on})
+	for order, id := range map[payment.OrderID]payment.AttemptID{
+		"elsewhere": r.begun(t, "elsewhere", price, payment.CaptureAutomatic), "ours": r.paid(t, "ours", "tok_never").ID,
+	} {
+		before := r.attempt(t, id)
+		for kind, want := range map[webhooks.Kind]fsm.Verdict{webhooks.KindProcessing: payment.Ignored, webhooks.KindSoftFailed: payment.Ignored} {
+			e := under(kind, id, "order_x of "+string(order))
+			e.Container, e.ProviderPaymentID, e.Payee, e.BrowserMark, e.Money = e.ProviderPaymentID, "", "acct_other", true, nil
+			require.Equal(t, []fsm.Verdict{want}, r.tell(t, e), kind)
+		}
+		require.Equal(t, before.Facts(), r.attempt(t, id).Facts())
+		require.Empty(t, r.attempt(t, id).Containers)
+		require.Empty(t, r.about(t, id))
+		e := of(webhooks.KindSucceeded, id, "pay_x of "+string(order), price)
+		e.Container, e.Payee, e.BrowserMark = "order_x of "+string(order), "acct_other", true
+		require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, e))
+		require.Zero(t, r.attempt(t, id).Captured, "the shop has not received it")
+		require.Equal(t, []string{"needs_review unproven_payment pay_x of " + string(order)}, r.about(t, id))
+		require.NotEqual(t, payment.OrderPaid, r.orderOf(t, order).Status())
+	}
+	require.Empty(t, r.verify(t))
+}
+
+// A mark that a browser could have written ties a payment to the attempt only if that pays the whole amount.
+func paymentsBrowserMark(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t, setup{silent: true})
+	id := r.begun(t, "A-1", price, payment.CaptureAutomatic)
+	marked := func(kind webhooks.Kind, name string, minor int64) webhooks.Event {
+		e := of(kind, id, name, minor)
+		e.BrowserMark = true
+		return e
+	}
+	before := r.attempt(t, id)
+	require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, marked(webhooks.KindSucceeded, "pi_cent", 1)))
+	a := r.attempt(t, id)
+	require.Empty(t, a.Payments)
+	require.Empty(t, a.Movements)
+	require.Equal(t, before.Facts(), a.Facts())
+	require.Equal(t, []string{"needs_review unproven_payment pi_cent"}, r.about(t, id))
+	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, marked(webhooks.KindSucceeded, "pi_whole", price)))
+	a = r.attempt(t, id)
+	require.True(t, a.Succeeded())
+	require.Equal(t, payment.NamedByMark, a.Payment("pi_whole").NamedBy)
+	r.tell(t, marked(webhooks.KindRefundSucceeded, "pi_cent", 1))
+	require.Zero(t, r.attempt(t, id).Refunded, "nor is a refund of it one of the order's")
+	require.Empty(t, r.verify(t))
+}
