@@ -107,10 +107,10 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestHowItWorks holds the page to the kinds of discrepancies, each of which it explains.
-func TestHowItWorks(t *testing.T) {
+// TestKindsOfCases holds the page to the kinds of discrepancies, each of which it explains.
+func TestKindsOfCases(t *testing.T) {
 	t.Parallel()
-	text := page(t, "docs/explanation/how-it-works.md")
+	text := page(t, "docs/how-to/support.md")
 	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "internal/payment/discrepancy_kinds.go"), nil, 0)
 	require.NoError(t, err)
 	kinds := 0
