@@ -102,8 +102,9 @@ var (
 )
 
 // Grant gives a role exactly what serving needs, in one transaction: what it had of the tables beyond that is revoked. It returns the
-// statements; dry, it executes none. The session must own the tables, and the database must be at Required. The same again changes
-// nothing. It returns ErrBehind, ErrNoRole, ErrUnbound and ErrMore.
+// statements; dry, it executes none. The session must own the tables, and the database must be at Required or beyond. Beyond, Grant revokes
+// nothing: processes of the newer version may need what this binary does not know. The same again changes nothing. It returns ErrBehind,
+// ErrNoRole, ErrUnbound and ErrMore.
 func Grant(ctx context.Context, dsn, role string, dry bool) (statements []string, err error) {
 	conn, err := connect(ctx, dsn)
 	if err != nil {
@@ -135,7 +136,15 @@ func grant(ctx context.Context, tx pgx.Tx, role string, dry bool) ([]string, err
 	if err := tx.QueryRow(ctx, "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = 'staff_audit'::regclass").Scan(&schema); err != nil {
 		return nil, fmt.Errorf("find the schema: %w", err)
 	}
+	version, err := Version(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	newer := version > Required()
 	statements := grants(schema, pgx.Identifier{role}.Sanitize())
+	if newer {
+		statements = slices.DeleteFunc(statements, func(s string) bool { return strings.HasPrefix(s, "REVOKE") })
+	}
 	if dry {
 		return statements, nil
 	}
@@ -143,6 +152,9 @@ func grant(ctx context.Context, tx pgx.Tx, role string, dry bool) ([]string, err
 		if _, err := tx.Exec(ctx, s); err != nil {
 			return nil, fmt.Errorf("%s: %w", s, err)
 		}
+	}
+	if newer {
+		return statements, nil
 	}
 	return statements, exactly(ctx, tx, role)
 }
