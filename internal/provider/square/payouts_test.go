@@ -119,7 +119,7 @@ func TestAPayoutHasItsEntries(t *testing.T) {
 		paidOut(contestedEntry("d0/won", "p0", payment.MovementChargebackReversal, "d0", 1), 0, 700),
 		ownEntry("poe_3", "po_1", payment.EntryAdjustment, -5, 1), ownEntry("poe_4", "po_1", payment.EntryAdjustment, -5, 1),
 		ownEntry("poe_0", "po_1", payment.EntryAdjustment, 0, 1),
-		paidOut("po_1", contestedEntry("d1", "p1", payment.MovementChargeback, "d1", 1), 0, -700),
+		paidOut(contestedEntry("d1", "p1", payment.MovementChargeback, "d1", 1), 0, -700),
 		ownEntry("poe_b", "po_1", payment.EntryAdjustment, 700, 1), ownEntry("poe_c", "po_1", payment.EntryAdjustment, -700, 1),
 		ownEntry("poe_d", "po_1", payment.EntryAdjustment, -700, 1),
 		ownEntry("poe_5", "po_1", payment.EntryTransfer, -5, 1), ownEntry("poe_6", "po_1", payment.EntryAdjustment, 5, 1),
