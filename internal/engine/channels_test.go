@@ -101,6 +101,11 @@ func squareChannel(reader webhooks.Reader) channel {
 	event := func(id, kind, name, of string) string {
 		return `{"event_id":"evt-` + id + `~","type":"` + kind + `","created_at":"2026-03-14T00:00:00Z","data":{"type":"` + name + `","object":{"` + name + `":` + of + `}}}`
 	}
+	settled := func(id, kind, gross, details string) string {
+		return `{"id":"` + id + `~","payout_id":"po-~","type":"` + kind + `","effective_at":"2026-03-14T00:00:00Z","gross_amount_money":{"amount":` + gross + euros +
+			`,"fee_amount_money":{"amount":0` + euros + `,"net_amount_money":{"amount":` + gross + euros + `,` + details + `}`
+	}
+	const disputed = `"type_dispute_details":{"payment_id":"sq-~","dispute_id":"d-~"}`
 	return channel{
 		name: "square", reader: reader,
 		client: func(s *httptest.Server) adapter { return square.New(s.URL, "secret", s.Client()) },
@@ -109,6 +114,11 @@ func squareChannel(reader webhooks.Reader) channel {
 			"GET /v2/refunds/ra-~": `{"refund":` + back + `}`, "GET /v2/refunds/rb-~": `{"refund":` + failed + `}`,
 			"GET /v2/payments": `{"payments":[` + paid + `]}`, "GET /v2/refunds": `{"refunds":[` + back + `,` + failed + `]}`,
 			"GET /v2/disputes": `{"disputes":[` + argued("WON") + `]}`,
+			"GET /v2/payouts":  `{"payouts":[{"id":"po-~","status":"PAID","type":"BATCH","amount_money":{"amount":1499` + euros + `,` + dates + `}]}`,
+			"GET /v2/payouts/po-~/payout-entries": `{"payout_entries":[` + strings.Join([]string{
+				settled("pa-", "CHARGE", "1999", `"type_charge_details":{"payment_id":"sq-~"}`), settled("pb-", "REFUND", "-500", `"type_refund_details":{"payment_id":"sq-~","refund_id":"ra-~"}`),
+				settled("pc-", "DISPUTE", "-1999", disputed), settled("pd-", "DISPUTE", "1999", disputed),
+			}, ",") + `]}`,
 		},
 		hooks: []string{
 			event("1", "refund.updated", "refund", back), event("2", "refund.updated", "refund", failed),
