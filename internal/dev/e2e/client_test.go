@@ -32,9 +32,9 @@ type answer struct {
 	err    error
 }
 
-// client is one caller of one service. It comes again after a 503, as the
-// contract allows: a machine that runs many tests at once has no connection for
-// everybody at any time. A blunt one does not.
+// client is one caller of one service. It sends a request again after a 503 and after 409 request-in-progress, as the
+// contract asks: a machine that runs many tests at once has no connection for everybody at any time, and a lookup may be
+// under way when a command arrives. A blunt one does not.
 type client struct {
 	base, token string
 	// user is the user in On-Behalf-Of; may be empty.
@@ -52,11 +52,11 @@ func (c client) send(ctx context.Context, method, path, body string, headers ...
 	return again(ctx, c.blunt, func() answer { return c.once(ctx, method, path, body, headers) })
 }
 
-// again repeats a request that gets a 503.
+// again repeats a request that the service could not take for now.
 func again(ctx context.Context, blunt bool, send func() answer) answer {
 	for range tries {
 		a := send()
-		if blunt || a.status != http.StatusServiceUnavailable {
+		if blunt || a.status != http.StatusServiceUnavailable && a.peekProblem().Code != "request-in-progress" {
 			return a
 		}
 		wait, cancel := context.WithTimeout(ctx, pause)
