@@ -173,9 +173,9 @@ func (a *Attempt) Capturing() (amount int64) {
 	return amount
 }
 
-// CaptureBy is the capture of an idempotency key; nil if there is none.
+// CaptureBy is the last capture of an idempotency key; nil if there is none. A key whose capture was refused may be used again.
 func (a *Attempt) CaptureBy(key string) *Operation {
-	for i := range a.Operations {
+	for i := range slices.Backward(a.Operations) {
 		if o := &a.Operations[i]; o.Kind == OperationCapture && o.OriginID == key {
 			return o
 		}
