@@ -45,11 +45,8 @@ func RefundLeftOfCapture(a Attempt, m Movement, refunds []Refund) int64 {
 // RefundedPayment is the payment of a refund: the named payment, or that of the named capture, else the first payment that holds the amount, else the acting
 // payment; nil if the attempt has no payment.
 func RefundedPayment(a *Attempt, named string, minor int64) *Payment {
-	if p := a.Payment(named); named != "" && p != nil {
+	if p := a.ofName(named); p != nil {
 		return p
-	}
-	if m, ok := a.CaptureNamed(named); ok {
-		return a.ofKey(m.Payment)
 	}
 	for i := range a.Payments {
 		if p := &a.Payments[i]; p.Held() > 0 && p.Held() >= minor {
@@ -59,21 +56,37 @@ func RefundedPayment(a *Attempt, named string, minor int64) *Payment {
 	return a.Acting()
 }
 
+// ofName is the payment that a refund names, by its own id or by that of one of its captures; nil without such a payment.
+func (a *Attempt) ofName(id string) *Payment {
+	if p := a.Payment(id); id != "" && p != nil {
+		return p
+	}
+	if m, ok := a.CaptureNamed(id); ok {
+		return a.ofKey(m.Payment)
+	}
+	return nil
+}
+
 // covered reports whether the attempt's refundable money covers a refund, beside the other refunds that the provider may
 // have by now. A chargeback or a dashboard refund may have taken the money since the refund was requested.
 func covered(a *Attempt, refunds []Refund, r *Refund) bool {
-	left := a.Refundable()
-	if p := a.Payment(r.ProviderPaymentID); r.ProviderPaymentID != "" && p != nil {
-		left = min(left, p.Held())
+	left, of := a.Refundable(), a.ofName(r.ProviderPaymentID)
+	leftOf := left
+	if of != nil {
+		leftOf = min(left, of.Held())
 	}
 	for _, other := range refunds {
 		op := a.RefundOperation(other.ID)
 		there := other.ProviderRefundID != "" || op != nil && op.Sends > 0
-		if other.ID != r.ID && other.State == fsm.RefundPending && there {
-			left -= other.Money.Minor
+		if other.ID == r.ID || other.State != fsm.RefundPending || !there {
+			continue
+		}
+		left -= other.Money.Minor
+		if by := a.ofName(other.ProviderPaymentID); by == nil || by == of {
+			leftOf -= other.Money.Minor
 		}
 	}
-	return r.Money.Minor <= left
+	return r.Money.Minor <= min(left, leftOf)
 }
 
 // FindRefund is the refund that a report names; nil if there is no match.

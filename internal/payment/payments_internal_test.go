@@ -47,6 +47,28 @@ func TestAttempt_Spare(t *testing.T) {
 	}
 }
 
+// Two payments hold money, and each is refunded. A refund that the provider has takes nothing from the other payment's.
+func TestCoversOfEachPayment(t *testing.T) {
+	t.Parallel()
+	a := Attempt{State: fsm.Succeeded, Money: Money{1999, "EUR"}, Captured: 3998, Payments: []Payment{aPayment("a", fsm.PaymentCaptured, 0, 1999), aPayment("b", fsm.PaymentCaptured, 0, 1999)}}
+	refund := func(of string, minor int64) Refund {
+		r := NewRefund(a, RefundByRequest, Money{minor, "EUR"}, time.Unix(1_000_000, 0))
+		r.ProviderPaymentID, r.ProviderRefundID = of, "re_"+of
+		return r
+	}
+	for name, c := range map[string]struct {
+		r, other Refund
+		want     bool
+	}{
+		"of another payment":                   {refund("b", 1999), refund("a", 1999), true},
+		"of the same payment":                  {refund("b", 1999), refund("b", 1), false},
+		"of the same payment, within its rest": {refund("b", 1998), refund("b", 1), true},
+		"of an unknown payment":                {refund("b", 1999), refund("", 1), false},
+	} {
+		require.Equal(t, c.want, covered(&a, []Refund{c.r, c.other}, &c.r), name)
+	}
+}
+
 // A provider whose cancel refunds a paid payment may say so by a lookup alone: the attempt was not paid.
 func TestMoneyThatOurCancelGaveBackPaysNothing(t *testing.T) {
 	t.Parallel()

@@ -183,10 +183,14 @@ func (l ResolutionLookups) refund(ctx context.Context, p gateway.Provider, a pay
 	if r.State.Final() || p.Capabilities().RefundLookup == payment.RefundLookupNone {
 		return ResolutionEvidence{silent: true}, nil
 	}
-	out, err := p.LookupRefund(ctx, gateway.RefundRef{
+	ref := gateway.RefundRef{
 		Refund: r.ID, ProviderRefundID: cmp.Or(name, r.ProviderRefundID), ProviderPaymentID: a.ProviderPaymentID,
 		Age: r.ReadAt.Sub(r.CreatedAt), Money: r.Money, Taken: payment.Money{Minor: a.AmountCaptured(), Currency: a.Money.Currency},
-	})
+	}
+	if of := payment.RefundedPayment(&a, r.ProviderPaymentID, r.Money.Minor); of != nil {
+		ref.ProviderPaymentID, ref.Container, ref.Taken.Minor = of.ID, of.Container, of.Captured
+	}
+	out, err := p.LookupRefund(ctx, ref)
 	switch {
 	case errors.Is(err, gateway.ErrNoSuchPayment) && p.Capabilities().RefundsConsistent:
 		return ResolutionEvidence{}, contradicted("there is no refund " + name)
