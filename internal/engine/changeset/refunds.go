@@ -402,9 +402,6 @@ func (s *Changeset) refundLate(ctx context.Context, c *Change) error {
 	left, named := payment.RefundLeft(*a, all), ""
 	if holders := a.Holders(); a.Succeeded() || len(holders) > 1 {
 		back := a.Spare()
-		if a.Failed() { // none of its money is wanted: the payment that came last
-			back = &holders[len(holders)-1]
-		}
 		if back == nil {
 			return nil // without any of them the order would not be paid: a person decides
 		}
