@@ -147,6 +147,32 @@ func (r Refund) movementID(a *Attempt) string {
 	return r.ProviderRefundID
 }
 
+// AllRefunded returns the reports that all money held in a currency was refunded: for each payment that holds some, its total of
+// refunds then. They bear the id of a person's discrepancy.
+func (a *Attempt) AllRefunded(c Currency, id string) (all []Report) {
+	one := a.in(c)
+	if len(one.Payments) == 0 {
+		one.Payments = []Payment{{Captured: one.Captured, Refunded: one.Refunded, Disputed: one.Disputed}}
+	}
+	for i := range one.Payments {
+		p, held := &one.Payments[i], one.Payments[i].Held()
+		if c != a.Money.Currency {
+			held += p.OnHold()
+		}
+		if held == 0 {
+			continue
+		}
+		key := one.PaymentKey(p)
+		held += a.sum(MovementRefund, c, func(m Movement) bool { return m.Payment == key })
+		m := MovementReport{Kind: MovementRefund, ID: id, Money: Money{held, c}, Person: true}
+		if len(all) > 0 {
+			m.ID += " " + p.ID // an id is of one movement
+		}
+		all = append(all, Report{Payment: p.ID, Event: fsm.EventMoney, Movements: []MovementReport{m}})
+	}
+	return all
+}
+
 // UnclaimedRefunds returns an attempt's recorded refund movements that no refund claims by its id.
 func UnclaimedRefunds(a *Attempt, refunds []*Refund) (unclaimed []Movement) {
 	for _, m := range a.Movements {
