@@ -105,8 +105,8 @@ func (d *Decision) Circumstances() payment.Circumstances {
 	return c
 }
 
-// free returns payment.ErrBusy while a runner calls the provider. It returns payment.ErrPaymentTaken if the found
-// payment belongs to another attempt.
+// free returns payment.ErrBusy while a runner calls the provider, or if a runner has called it since the lookup. It returns
+// payment.ErrPaymentTaken if the found payment belongs to another attempt.
 func (d *Decision) free(ctx context.Context) error {
 	busy := d.attempt.LeasedOperation(d.Now()) != nil
 	if d.refund != nil {
@@ -114,7 +114,7 @@ func (d *Decision) free(ctx context.Context) error {
 		busy = op != nil && op.Leased(d.Now())
 	}
 	switch {
-	case busy:
+	case busy || d.found.seen.ID == d.attempt.ID && slices.ContainsFunc(d.attempt.Operations, d.moved):
 		return payment.ErrBusy
 	case d.Resolution != payment.ResolvedPaid:
 		return nil
@@ -131,6 +131,16 @@ func (d *Decision) free(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// moved reports whether a runner took an operation of the subject after the lookup.
+func (d *Decision) moved(o payment.Operation) bool {
+	of := payment.RefundID{}
+	if d.refund != nil {
+		of = d.refund.ID
+	}
+	was := d.found.seen.Operation(o.Kind, o.Number)
+	return o.RefundID == of && (was == nil && o.Fence > 0 || was != nil && o.Fence != was.Fence)
 }
 
 // references returns the names of the payment that was found.
