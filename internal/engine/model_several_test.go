@@ -42,11 +42,11 @@ func anyCourseOfCaptures(t *testing.T, d dialect) {
 		p.Provider = of
 		return p
 	}})
-	other, world := r.another(t, nil), 0
+	processes, world := []*service{r.service, r.another(t, nil), r.another(t, nil), r.another(t, nil)}, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		world++
 		w := newParts(t, r, p, payment.OrderID(fmt.Sprint("parts-", world)))
-		w.other = other
+		w.processes = processes
 		rt.Repeat(map[string]func(*rapid.T){
 			"":               func(*rapid.T) {},
 			"capture":        w.capture,
@@ -64,6 +64,7 @@ const (
 	callHeard   = "is heard"
 	callUnheard = "is carried out, unheard"
 	callLost    = "does not arrive"
+	callRefused = "is refused"
 	callFrozen  = "is carried out by a process that freezes"
 	callFrozen2 = "is of a process that freezes before it"
 )
@@ -88,6 +89,8 @@ type fateful struct {
 
 	mu   sync.Mutex
 	next string
+	// refuses is set if the provider refuses the capture of the present call.
+	refuses bool
 	// frozen is called by a process that freezes, and returns when it thaws.
 	frozen func()
 }
@@ -96,7 +99,7 @@ func (p *fateful) fate() (string, func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	next := p.next
-	p.next = callHeard
+	p.next, p.refuses = callHeard, next == callRefused
 	return next, p.frozen
 }
 
@@ -135,13 +138,27 @@ func (p *fateful) Capture(ctx context.Context, c gateway.Capture) (gateway.Outco
 		if p.dialect == byWebhook {
 			c.Final = false
 		}
-		o, err := p.Provider.Capture(ctx, c)
+		o, err := p.capture(ctx, c)
 		if err != nil || p.dialect == inTotals {
 			return o, err
 		}
 		o.ProviderRef = captureName(c.IdempotencyKey)
 		return p.shown(c.ProviderPaymentID, o), nil
 	})
+}
+
+// capture refuses the capture if that is its outcome, and the provider has not made it yet.
+func (p *fateful) capture(ctx context.Context, c gateway.Capture) (gateway.Outcome, error) {
+	p.mu.Lock()
+	refuses := p.refuses
+	p.mu.Unlock()
+	made := func(m movement) bool { return m.Key == c.IdempotencyKey }
+	if !refuses || slices.ContainsFunc(p.made(), made) {
+		return p.Provider.Capture(ctx, c)
+	}
+	o, err := p.Provider.Lookup(ctx, c.ProviderPaymentID)
+	o.Refused = true
+	return o, err
 }
 
 func (p *fateful) Cancel(ctx context.Context, c gateway.Cancel) (gateway.Outcome, error) {
@@ -184,10 +201,10 @@ func (p *fateful) shown(id string, o gateway.Outcome) gateway.Outcome {
 type parts struct {
 	t *testing.T
 	r *env
-	// other is another process: a frozen one does not answer the same request again.
-	other *service
-	p     *fateful
-	id    payment.AttemptID
+	// processes are the service's: one that has frozen does not answer the same request again, so the next one goes on.
+	processes []*service
+	p         *fateful
+	id        payment.AttemptID
 	// presses are the commands so far. taken are the keys of those that were not refused.
 	presses []press2
 	taken   map[string]bool
@@ -226,7 +243,8 @@ func newParts(t *testing.T, r *env, p *fateful, order payment.OrderID) *parts {
 }
 
 // do carries a press out with an outcome of its call. A frozen process is left alone until the end, after its lease.
-func (w *parts) do(by *service, b press2, fate string) {
+func (w *parts) do(b press2, fate string) {
+	by := w.processes[min(w.freezes, len(w.processes)-1)]
 	if fate == callFrozen || fate == callFrozen2 {
 		if w.freezes++; w.freezes > 3 {
 			fate = callUnheard
@@ -279,7 +297,7 @@ func (w *parts) send(by *service, b press2) error {
 	return err
 }
 
-var anyCallFate = rapid.SampledFrom([]string{callHeard, callHeard, callUnheard, callLost, callFrozen, callFrozen2})
+var anyCallFate = rapid.SampledFrom([]string{callHeard, callHeard, callUnheard, callLost, callRefused, callRefused, callFrozen, callFrozen2})
 
 func (w *parts) capture(rt *rapid.T) {
 	b := press2{
@@ -287,7 +305,7 @@ func (w *parts) capture(rt *rapid.T) {
 		final: rapid.SampledFrom([]bool{false, false, false, true}).Draw(rt, "the last one"),
 	}
 	w.presses = append(w.presses, b)
-	w.do(w.r.service, b, anyCallFate.Draw(rt, "its call"))
+	w.do(b, anyCallFate.Draw(rt, "its call"))
 }
 
 func (w *parts) release(rt *rapid.T) {
@@ -296,14 +314,14 @@ func (w *parts) release(rt *rapid.T) {
 	}
 	b := press2{key: fmt.Sprint("release-", len(w.presses)), cancel: true}
 	w.presses = append(w.presses, b)
-	w.do(w.r.service, b, anyCallFate.Draw(rt, "its call"))
+	w.do(b, anyCallFate.Draw(rt, "its call"))
 }
 
 func (w *parts) again(rt *rapid.T) {
 	if len(w.presses) == 0 {
 		rt.Skip("nothing was pressed")
 	}
-	w.do(w.other, rapid.SampledFrom(w.presses).Draw(rt, "the press"), rapid.SampledFrom([]string{callHeard, callUnheard, callLost}).Draw(rt, "its call"))
+	w.do(rapid.SampledFrom(w.presses).Draw(rt, "the press"), anyCallFate.Draw(rt, "its call"))
 }
 
 // look is a round of the reconciler.
@@ -393,12 +411,16 @@ func (w *parts) end(rt *rapid.T) {
 		}
 		amounts[e.Key] = e.Amount
 	}
-	locked := w.r.lockedAttempt(w.t, w.id)
+	locked, done := w.r.lockedAttempt(w.t, w.id), map[string]bool{}
 	for i := range locked.Operations {
 		o := &locked.Operations[i]
-		if o.Kind != payment.OperationCapture {
+		if _, made := amounts[o.Key()]; o.Kind != payment.OperationCapture || o.State == fsm.OperationRefused && !made {
 			continue
 		}
+		if done[o.OriginID] {
+			rt.Fatalf("the captures of the key %s have taken money twice", o.OriginID)
+		}
+		done[o.OriginID] = true
 		if o.Open() || amounts[o.Key()] != o.Amount {
 			rt.Fatalf("%s of %d is %s, and the ledger has %d", o.Key(), o.Amount, o.State, amounts[o.Key()])
 		}

@@ -24,6 +24,7 @@ func TestPayments(t *testing.T) {
 	t.Run("AnotherPaymentsEndIsItsOwn", paymentsAnothersEndIsItsOwn)
 	t.Run("AnotherPaymentsEndIsItsOwn, of a container", paymentsEndOfAContainer)
 	t.Run("MoneyGoesToWhoHoldsIt", paymentsMoneyGoesToWhoHoldsIt)
+	t.Run("MoneyGoesToWhoHoldsIt, by a further capture", paymentsFurtherCapture)
 	t.Run("MoneyGoesToWhoHoldsIt, by a cancel", paymentsCancelGoesToAllThatMayTakeMoney)
 	t.Run("a refund names its payment", paymentsRefundNamesItsPayment)
 	t.Run("DebitUnderWay", paymentsDebitUnderWay)
@@ -267,6 +268,27 @@ func paymentsMoneyGoesToWhoHoldsIt(t *testing.T) {
 	require.Equal(t, []string{"refund pi_a"}, p.asked())
 	require.Zero(t, r.attempt(t, id).Held())
 	require.Empty(t, r.about(t, id))
+}
+
+// A further capture is of the hold that was captured in part (pi_b), not of a second hold (pi_a).
+func paymentsFurtherCapture(t *testing.T) {
+	t.Parallel()
+	p := newTill(map[string]gateway.Outcome{"pi_b": ofEuros(fsm.EventAuthorized, price), "pi_a": ofEuros(fsm.EventAuthorized, price)})
+	r := newEnv(t, setup{silent: true, provider: p.on, change: func(o *options) {
+		account := o.Accounts["sandbox"]
+		account.SecondHold = gateway.SecondHoldReviewed
+		o.Accounts["sandbox"] = account
+	}})
+	id := r.begun(t, "A-1", price, payment.CaptureSeveral)
+	r.tell(t, under(webhooks.KindAuthorized, id, "pi_b"))
+	r.part(t, id, "one", 500)
+	require.Equal(t, []string{"capture pi_b"}, p.asked())
+	r.tell(t, under(webhooks.KindAuthorized, id, "pi_a"))
+	require.Equal(t, fsm.PaymentAuthorized, r.stands(t, id)["pi_a"])
+	r.part(t, id, "two", 700)
+	calls := p.asked()
+	require.Contains(t, calls, "capture pi_b")
+	require.NotContains(t, calls, "capture pi_a")
 }
 
 // A cancel goes to each payment that may still take money, and to no failed payment.

@@ -18,6 +18,7 @@ func TestPolicyRefund(t *testing.T) {
 	t.Run("sent_late", policyRefundSentLate)
 	t.Run("never_sent", policyRefundNeverSent)
 	t.Run("held_back", policyRefundHeldBack)
+	t.Run("accepted", policyRefundAccepted)
 }
 
 // A policy's refund may be sent long after it was put on disk. So a lookup that does not find it yet proves as little as
@@ -111,4 +112,24 @@ func policyRefundHeldBack(t *testing.T) {
 			require.Empty(t, r.verify(t))
 		})
 	}
+}
+
+// Late money of another amount was accepted as the order's payment. It stays, also after a chargeback of it was won.
+func policyRefundAccepted(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t, setup{silent: true, change: autoRefunds})
+	a := r.paid(t, "A-1", "tok_decline").Attempt
+	late := event(webhooks.KindSucceeded, a.ID.String())
+	late.Money.Minor = price + 101
+	require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, late))
+	_, err := r.agreed(t, because(r.open(t, a.ID)[0], payment.ResolvedAccepted))
+	require.NoError(t, err)
+	require.Equal(t, payment.OrderPaid, r.orderOf(t, "A-1").Status())
+
+	r.tell(t, moved{webhooks.KindChargeback, "one", price + 101}.event(a))
+	require.Zero(t, r.attempt(t, a.ID).Held())
+	r.tell(t, moved{webhooks.KindChargebackReversed, "one", price + 101}.event(a))
+	require.EqualValues(t, price+101, r.attempt(t, a.ID).Held())
+	require.Empty(t, r.refunds(t, a.ID))
+	require.Empty(t, r.verify(t))
 }

@@ -25,6 +25,7 @@ func TestSeveralCaptures(t *testing.T) {
 	t.Run("a_lost_one_is_made_once", severalLostIsMadeOnce)
 	t.Run("a_lost_one_that_was_not_made", severalNeverMade)
 	t.Run("refused", severalRefused)
+	t.Run("refused, and taken under the same key", severalRefusedThenTaken)
 	t.Run("beside_each_other", severalBesideEachOther)
 	t.Run("webhooks_in_any_order", severalWebhooksInAnyOrder)
 	t.Run("who_may", severalWhoMay)
@@ -257,6 +258,55 @@ func severalRefused(t *testing.T) {
 	require.EqualValues(t, 1200, r.part(t, id, "three", 700).Captured)
 	require.Empty(t, r.discrepancies(t, id))
 	r.auditParts(t, id)
+}
+
+// A capture was refused, and its key was free again. The second capture of the key is taken, and its process dies. A third
+// command of the key answers with the second one's capture, and takes nothing.
+func severalRefusedThenTaken(t *testing.T) {
+	t.Parallel()
+	r, p := newLosing(t)
+	id := r.heldInParts(t)
+	r.part(t, id, "one", 500)
+	inner := p.Provider
+	p.Provider = refusedCapture2{inner}
+	_, err := part(t.Context(), r.service, id, "two", 700, false)
+	require.ErrorIs(t, err, payment.ErrNotCapturable)
+	p.Provider = inner
+
+	asleep, thaw, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	dying := r.another(t, func(o *options) {
+		o.Accounts = map[string]gateway.Account{"sandbox": {Provider: frozenCapture{inner, func() {
+			close(asleep)
+			<-thaw
+		}}}}
+	})
+	go func() {
+		defer close(done)
+		_, _ = part(t.Context(), dying, id, "two", 700, false)
+	}()
+	<-asleep
+	r.age(t, id, lease)
+	r.recheck(t, id)
+	r.exec(t, "UPDATE idempotency_keys SET lease_until = lease_until - $1::interval WHERE key = 'the-part-two'", lease)
+	require.EqualValues(t, 1200, r.part(t, id, "two", 700).Captured)
+	close(thaw)
+	<-done
+	require.EqualValues(t, 1200, r.taken(t))
+	require.Empty(t, r.discrepancies(t, id))
+	r.auditParts(t, id)
+}
+
+// frozenCapture freezes after a capture, before the process hears the response.
+type frozenCapture struct {
+	gateway.Provider
+
+	freeze func()
+}
+
+func (p frozenCapture) Capture(ctx context.Context, c gateway.Capture) (gateway.Outcome, error) {
+	o, err := p.Provider.Capture(ctx, c)
+	p.freeze()
+	return o, err
 }
 
 // refusedCapture2 refuses captures of a charge that has captured a part.

@@ -439,7 +439,7 @@ func (a *Attempt) mismatched(m MovementReport, p *Payment, more Excess) Discrepa
 
 // replaces reports whether a payment's money replaces money that other payments had captured and that was reversed.
 func (a *Attempt) replaces(key string) bool {
-	return a.captures(key) == 0 && a.Captured <= 0 && a.SumIn(MovementCapture, a.Money.Currency) > 0
+	return a.captures(key) == 0 && a.Captured <= 0 && a.Sums(MovementCapture) > 0
 }
 
 // besides is the amount that other payments have on hold or have captured.

@@ -58,6 +58,21 @@ func (a *Attempt) Rest() (rest int64) {
 	return rest
 }
 
+// ToCapture is the payment whose hold the next capture takes from: the first hold, and after a part the payment that has a rest
+// of it on hold; nil if there is none.
+func (a *Attempt) ToCapture() *Payment {
+	further := a.Capture == CaptureSeveral && a.Succeeded()
+	for i := range a.Payments {
+		switch p := &a.Payments[i]; {
+		case !further && p.State == fsm.PaymentAuthorized:
+			return p
+		case further && p.State == fsm.PaymentCaptured && a.restOf(a.PaymentKey(p), a.Money.Currency) > 0:
+			return p
+		}
+	}
+	return nil
+}
+
 // restOf is the amount on hold of a payment beside its captures. A capture that was reversed is no money on hold.
 func (a *Attempt) restOf(key string, c Currency) int64 {
 	of := func(m Movement) bool { return m.Payment == key }
@@ -173,9 +188,9 @@ func (a *Attempt) Capturing() (amount int64) {
 	return amount
 }
 
-// CaptureBy is the capture of an idempotency key; nil if there is none.
+// CaptureBy is the last capture of an idempotency key; nil if there is none. A key whose capture was refused may be used again.
 func (a *Attempt) CaptureBy(key string) *Operation {
-	for i := range a.Operations {
+	for i := range slices.Backward(a.Operations) {
 		if o := &a.Operations[i]; o.Kind == OperationCapture && o.OriginID == key {
 			return o
 		}

@@ -178,15 +178,18 @@ func (a *Attempt) capturedBeside(id string) (found *Payment) {
 	return found
 }
 
-// Spare is the last payment with captured money that the order can do without: the other payments have captured what pays it,
-// refunded since or not. It is nil if there is none.
-func (a *Attempt) Spare() *Payment {
-	for i := range slices.Backward(a.Payments) {
-		if p := &a.Payments[i]; p.Held() > 0 && a.covers(a.capturedBesides(p)) {
-			return p
+// Spare is the payment with captured money, captured after the others, that the order can do without: the other payments have
+// captured what pays it, refunded since or not. An order needs no money of a failed attempt. It is nil if there is none.
+func (a *Attempt) Spare() (spare *Payment) {
+	last := -1
+	for i := range a.Payments {
+		p := &a.Payments[i]
+		at := slices.IndexFunc(a.Movements, func(m Movement) bool { return m.Kind == MovementCapture && m.Payment == a.PaymentKey(p) })
+		if at >= last && p.Held() > 0 && (a.Failed() || a.covers(a.capturedBesides(p))) {
+			spare, last = p, at
 		}
 	}
-	return nil
+	return spare
 }
 
 // tooMany is the finding of a payment beyond MaxPayments.

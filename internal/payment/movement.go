@@ -356,9 +356,6 @@ func (a *Attempt) HeldAfter(t time.Time) bool {
 // Sums is the sum of all recorded movements of a kind in the attempt's currency, reversed or not.
 func (a *Attempt) Sums(kind MovementKind) int64 { return a.sum(kind, a.Money.Currency, nil) }
 
-// SumIn is the sum of all recorded movements of a kind in a currency.
-func (a *Attempt) SumIn(kind MovementKind, c Currency) int64 { return a.sum(kind, c, nil) }
-
 // importedBefore is the unnamed part of the totals that was imported before a movement happened, by the provider's
 // clock. That movement can't be in it. A movement that is named later and happened before the import was in the totals.
 func (a *Attempt) importedBefore(t MovementReport, of func(Movement) bool) (sum int64) {

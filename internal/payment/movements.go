@@ -45,11 +45,8 @@ func RefundLeftOfCapture(a Attempt, m Movement, refunds []Refund) int64 {
 // RefundedPayment is the payment of a refund: the named payment, or that of the named capture, else the first payment that holds the amount, else the acting
 // payment; nil if the attempt has no payment.
 func RefundedPayment(a *Attempt, named string, minor int64) *Payment {
-	if p := a.Payment(named); named != "" && p != nil {
+	if p := a.ofName(named); p != nil {
 		return p
-	}
-	if m, ok := a.CaptureNamed(named); ok {
-		return a.ofKey(m.Payment)
 	}
 	for i := range a.Payments {
 		if p := &a.Payments[i]; p.Held() > 0 && p.Held() >= minor {
@@ -59,21 +56,37 @@ func RefundedPayment(a *Attempt, named string, minor int64) *Payment {
 	return a.Acting()
 }
 
+// ofName is the payment that a refund names, by its own id or by that of one of its captures; nil without such a payment.
+func (a *Attempt) ofName(id string) *Payment {
+	if p := a.Payment(id); id != "" && p != nil {
+		return p
+	}
+	if m, ok := a.CaptureNamed(id); ok {
+		return a.ofKey(m.Payment)
+	}
+	return nil
+}
+
 // covered reports whether the attempt's refundable money covers a refund, beside the other refunds that the provider may
 // have by now. A chargeback or a dashboard refund may have taken the money since the refund was requested.
 func covered(a *Attempt, refunds []Refund, r *Refund) bool {
-	left := a.Refundable()
-	if p := a.Payment(r.ProviderPaymentID); r.ProviderPaymentID != "" && p != nil {
-		left = min(left, p.Held())
+	left, of := a.Refundable(), a.ofName(r.ProviderPaymentID)
+	leftOf := left
+	if of != nil {
+		leftOf = min(left, of.Held())
 	}
 	for _, other := range refunds {
 		op := a.RefundOperation(other.ID)
 		there := other.ProviderRefundID != "" || op != nil && op.Sends > 0
-		if other.ID != r.ID && other.State == fsm.RefundPending && there {
-			left -= other.Money.Minor
+		if other.ID == r.ID || other.State != fsm.RefundPending || !there {
+			continue
+		}
+		left -= other.Money.Minor
+		if by := a.ofName(other.ProviderPaymentID); by == nil || by == of {
+			leftOf -= other.Money.Minor
 		}
 	}
-	return r.Money.Minor <= left
+	return r.Money.Minor <= min(left, leftOf)
 }
 
 // FindRefund is the refund that a report names; nil if there is no match.
@@ -132,6 +145,32 @@ func (r Refund) movementID(a *Attempt) string {
 		return r.ID.String()
 	}
 	return r.ProviderRefundID
+}
+
+// AllRefunded returns the reports that all money held in a currency was refunded: for each payment that holds some, its total of
+// refunds then. They bear the id of a person's discrepancy.
+func (a *Attempt) AllRefunded(c Currency, id string) (all []Report) {
+	one := a.in(c)
+	if len(one.Payments) == 0 {
+		one.Payments = []Payment{{Captured: one.Captured, Refunded: one.Refunded, Disputed: one.Disputed}}
+	}
+	for i := range one.Payments {
+		p, held := &one.Payments[i], one.Payments[i].Held()
+		if c != a.Money.Currency {
+			held += p.OnHold()
+		}
+		if held == 0 {
+			continue
+		}
+		key := one.PaymentKey(p)
+		held += a.sum(MovementRefund, c, func(m Movement) bool { return m.Payment == key })
+		m := MovementReport{Kind: MovementRefund, ID: id, Money: Money{held, c}, Person: true}
+		if len(all) > 0 {
+			m.ID += " " + p.ID // an id is of one movement
+		}
+		all = append(all, Report{Payment: p.ID, Event: fsm.EventMoney, Movements: []MovementReport{m}})
+	}
+	return all
 }
 
 // UnclaimedRefunds returns an attempt's recorded refund movements that no refund claims by its id.

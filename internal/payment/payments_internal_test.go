@@ -23,27 +23,64 @@ func TestAttempt_Spare(t *testing.T) {
 	paid := func(id string, captured, refunded int64) Payment {
 		return Payment{ID: id, State: fsm.PaymentCaptured, Captured: captured, Refunded: refunded}
 	}
+	took := func(ids ...string) (all []Movement) {
+		for _, id := range ids {
+			all = append(all, Movement{Kind: MovementCapture, Payment: id, Money: Money{1999, "EUR"}})
+		}
+		return all
+	}
 	for name, c := range map[string]struct {
-		of   []Payment
-		want string
+		of     []Payment
+		want   string
+		took   []Movement
+		failed bool
 	}{
-		"paid once":                              {[]Payment{paid("a", 1999, 0)}, ""},
-		"paid twice":                             {[]Payment{paid("a", 1999, 0), paid("b", 1999, 0)}, "b"},
-		"a part, then all":                       {[]Payment{paid("a", 500, 0), paid("b", 1999, 0)}, "a"},
-		"a refunded part, then all":              {[]Payment{paid("a", 500, 500), paid("b", 1999, 0)}, ""},
-		"all, then a part":                       {[]Payment{paid("a", 1999, 0), paid("b", 500, 0)}, "b"},
-		"parts that add up, and one more":        {[]Payment{paid("a", 1500, 0), paid("b", 499, 0), paid("c", 499, 0)}, "c"},
-		"two parts that are too much":            {[]Payment{paid("a", 1500, 0), paid("b", 1500, 0)}, ""},
-		"twice, and the first was refunded":      {[]Payment{paid("a", 1999, 1999), paid("b", 1999, 0)}, "b"},
-		"twice, and of the first a part was":     {[]Payment{paid("a", 1999, 700), paid("b", 1999, 0)}, "b"},
-		"twice, and the last one holds no money": {[]Payment{paid("a", 1999, 0), paid("b", 1999, 1999)}, "a"},
+		"twice, and the first one was captured last": {[]Payment{paid("a", 1999, 0), paid("b", 1999, 700)}, "a", took("b", ""), false},
+		"twice, and the last one was captured last":  {[]Payment{paid("a", 1999, 700), paid("b", 1999, 0)}, "b", took("", "b"), false},
+		"late, and the first one was captured last":  {[]Payment{paid("a", 500, 0), paid("b", 500, 0)}, "a", took("b", ""), true},
+		"late, and the last one was captured last":   {[]Payment{paid("a", 500, 0), paid("b", 500, 0)}, "b", took("", "b"), true},
+		"paid once":                              {[]Payment{paid("a", 1999, 0)}, "", nil, false},
+		"paid twice":                             {[]Payment{paid("a", 1999, 0), paid("b", 1999, 0)}, "b", nil, false},
+		"a part, then all":                       {[]Payment{paid("a", 500, 0), paid("b", 1999, 0)}, "a", nil, false},
+		"a refunded part, then all":              {[]Payment{paid("a", 500, 500), paid("b", 1999, 0)}, "", nil, false},
+		"all, then a part":                       {[]Payment{paid("a", 1999, 0), paid("b", 500, 0)}, "b", nil, false},
+		"parts that add up, and one more":        {[]Payment{paid("a", 1500, 0), paid("b", 499, 0), paid("c", 499, 0)}, "c", nil, false},
+		"two parts that are too much":            {[]Payment{paid("a", 1500, 0), paid("b", 1500, 0)}, "", nil, false},
+		"twice, and the first was refunded":      {[]Payment{paid("a", 1999, 1999), paid("b", 1999, 0)}, "b", nil, false},
+		"twice, and of the first a part was":     {[]Payment{paid("a", 1999, 700), paid("b", 1999, 0)}, "b", nil, false},
+		"twice, and the last one holds no money": {[]Payment{paid("a", 1999, 0), paid("b", 1999, 1999)}, "a", nil, false},
 	} {
-		a := Attempt{State: fsm.Succeeded, Money: Money{1999, "EUR"}, Payments: c.of}
+		a := Attempt{State: fsm.Succeeded, Money: Money{1999, "EUR"}, Payments: c.of, Movements: c.took}
+		if c.failed {
+			a.State = fsm.Failed
+		}
 		got := ""
 		if p := a.Spare(); p != nil {
 			got = p.ID
 		}
 		require.Equal(t, c.want, got, name)
+	}
+}
+
+// Two payments hold money, and each is refunded. A refund that the provider has takes nothing from the other payment's.
+func TestCoversOfEachPayment(t *testing.T) {
+	t.Parallel()
+	a := Attempt{State: fsm.Succeeded, Money: Money{1999, "EUR"}, Captured: 3998, Payments: []Payment{aPayment("a", fsm.PaymentCaptured, 0, 1999), aPayment("b", fsm.PaymentCaptured, 0, 1999)}}
+	refund := func(of string, minor int64) Refund {
+		r := NewRefund(a, RefundByRequest, Money{minor, "EUR"}, time.Unix(1_000_000, 0))
+		r.ProviderPaymentID, r.ProviderRefundID = of, "re_"+of
+		return r
+	}
+	for name, c := range map[string]struct {
+		r, other Refund
+		want     bool
+	}{
+		"of another payment":                   {refund("b", 1999), refund("a", 1999), true},
+		"of the same payment":                  {refund("b", 1999), refund("b", 1), false},
+		"of the same payment, within its rest": {refund("b", 1998), refund("b", 1), true},
+		"of an unknown payment":                {refund("b", 1999), refund("", 1), false},
+	} {
+		require.Equal(t, c.want, covered(&a, []Refund{c.r, c.other}, &c.r), name)
 	}
 }
 

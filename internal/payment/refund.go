@@ -36,8 +36,8 @@ type Refund struct {
 	RequestHash      idempotency.Hash
 	Account          string
 	ProviderRefundID string
-	// ProviderPaymentID is the payment, or one of several captures of it, that is refunded, as the caller named it; empty
-	// where no caller did.
+	// ProviderPaymentID is the payment, or one of several captures of it, that is refunded. It is chosen once, when the refund
+	// is made; empty while the payment has no name.
 	ProviderPaymentID string
 
 	State   fsm.RefundState

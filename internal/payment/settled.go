@@ -225,8 +225,10 @@ func released(_ Discrepancy, e DiscrepancyEvidence) string {
 	return "The payment failed, and no money is held for it."
 }
 
+// captured settles a capture that was not made once all of the amount is captured. A payment may have succeeded by an
+// earlier part of it.
 func captured(d Discrepancy, e DiscrepancyEvidence) string {
-	if e.State == fsm.Succeeded && e.Captured > 0 {
+	if e.State == fsm.Succeeded && e.Captured >= e.Amount {
 		return "The money has been captured."
 	}
 	return released(d, e)

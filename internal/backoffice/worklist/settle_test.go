@@ -146,6 +146,9 @@ func lefts() map[string]left {
 			kind: payment.NeedsReview, status: "failed", columns: `"about": "cancel_not_made"`, also: held, settles: released, by: "The payment failed, and no money is held for it.",
 		},
 		"needs_review/capture_not_made": {kind: payment.NeedsReview, status: "succeeded", columns: `"about": "capture_not_made"`, settles: capture, by: "The money has been captured."},
+		"needs_review/capture_not_made_of_a_further_part": {
+			kind: payment.NeedsReview, status: "succeeded", captured: 500, columns: `"about": "capture_not_made"`, settles: capture, by: "The money has been captured.",
+		},
 		"needs_review/event_not_applied": {
 			kind: payment.NeedsReview, columns: `"about": "event_not_applied", ` + eventOf, also: eventRow, settles: eventDone, by: "The webhook has been applied since then.",
 		},

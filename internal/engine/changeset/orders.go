@@ -184,11 +184,14 @@ func (s *Changeset) enforceOrderPolicy() {
 func (s *Changeset) classify(ctx context.Context) error {
 	for _, l := range s.orders.late {
 		a := &l.change.Attempt
-		d := &s.discrepancies[l.at]
-		d.Kind = lateKind(*a, s.orders.read[a.OrderID])
+		o, d := s.orders.read[a.OrderID], &s.discrepancies[l.at]
+		d.Kind = lateKind(*a, o)
 		d.Text = payment.ExplainDiscrepancy(d.Kind)
-		if o := s.orders.read[a.OrderID]; o.Money != a.Money {
+		if o.Money != a.Money {
 			d.Text += " The order was amended after this payment had started: the order is for " + o.Money.String() + " now, and the payment was for " + a.Money.String() + "."
+		}
+		if o.Accepted != nil && *o.Accepted == a.ID {
+			continue // a person has accepted its money as the order's payment
 		}
 		if err := s.refundLate(ctx, l.change); err != nil {
 			return err

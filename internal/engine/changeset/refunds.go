@@ -69,8 +69,12 @@ func (s *Changeset) Refund(of payment.AttemptID, id payment.RefundID) *payment.R
 	return nil
 }
 
-// Insert adds a refund to its attempt.
-func (s *Changeset) Insert(r payment.Refund) *payment.Refund {
+// Insert adds a refund to its attempt. The refund keeps the payment that it is of: the named one, else the one that holds the
+// money now.
+func (s *Changeset) Insert(c *Change, r payment.Refund) *payment.Refund {
+	if p := payment.RefundedPayment(&c.Attempt, r.ProviderPaymentID, r.Money.Minor); r.ProviderPaymentID == "" && p != nil {
+		r.ProviderPaymentID = p.ID
+	}
 	s.refunds.of[r.AttemptID] = append(s.refunds.of[r.AttemptID], &r)
 	s.refunds.touch(&r, 0)
 	return &r
@@ -275,8 +279,11 @@ func (s *Changeset) claimMovements(c *Change, cause payment.Cause) {
 	}
 	for _, m := range payment.UnclaimedRefunds(&c.Attempt, s.refunds.of[c.Attempt.ID]) {
 		money := m.Money
-		r := s.Insert(payment.NewRefund(c.Attempt, payment.RefundByProvider, money, s.Now()))
-		r.ProviderRefundID = m.ProviderID
+		made := payment.NewRefund(c.Attempt, payment.RefundByProvider, money, s.Now())
+		if made.ProviderRefundID = m.ProviderID; c.Attempt.PaymentOf(m) != nil {
+			made.ProviderPaymentID = c.Attempt.PaymentOf(m).ID
+		}
+		r := s.Insert(c, made)
 		payment.AdvanceRefund(r, payment.RefundReport{ProviderID: m.ProviderID, Event: fsm.EventSucceeded, Money: &money}, cause, false, s.Now())
 	}
 }
@@ -293,8 +300,11 @@ func (s *Changeset) attribute(c *Change, r payment.Report) fsm.Verdict {
 	case t.Event == fsm.EventFailed && paid:
 		return fsm.Applied
 	}
-	made := s.Insert(payment.NewRefund(c.Attempt, payment.RefundByProvider, *t.Money, s.Now()))
-	made.ProviderRefundID = t.ProviderID
+	told := payment.NewRefund(c.Attempt, payment.RefundByProvider, *t.Money, s.Now())
+	if told.ProviderRefundID = t.ProviderID; c.Attempt.Payment(r.Payment) != nil {
+		told.ProviderPaymentID = r.Payment
+	}
+	made := s.Insert(c, told)
 	verdict, _ := payment.AdvanceRefund(made, t, r.Cause, false, s.Now())
 	if !made.State.Final() {
 		at := s.Now().Add(s.Schedule.Delay(0))
@@ -392,9 +402,6 @@ func (s *Changeset) refundLate(ctx context.Context, c *Change) error {
 	left, named := payment.RefundLeft(*a, all), ""
 	if holders := a.Holders(); a.Succeeded() || len(holders) > 1 {
 		back := a.Spare()
-		if a.Failed() { // none of its money is wanted: the payment that came last
-			back = &holders[len(holders)-1]
-		}
 		if back == nil {
 			return nil // without any of them the order would not be paid: a person decides
 		}
@@ -407,7 +414,7 @@ func (s *Changeset) refundLate(ctx context.Context, c *Change) error {
 	}
 	made := payment.NewRefund(*a, payment.RefundByPolicy, payment.Money{Minor: left, Currency: a.Money.Currency}, s.Now())
 	made.ProviderPaymentID = cmp.Or(named, a.OnlyCapture(s.capabilities(*a)))
-	r := s.Insert(made)
+	r := s.Insert(c, made)
 	o := a.NewOperation(payment.OperationRefund, payment.OperationOriginPolicy, s.Now())
 	o.RefundID, o.Amount = r.ID, left
 	c.Add(o)

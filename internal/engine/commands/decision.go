@@ -105,8 +105,8 @@ func (d *Decision) Circumstances() payment.Circumstances {
 	return c
 }
 
-// free returns payment.ErrBusy while a runner calls the provider. It returns payment.ErrPaymentTaken if the found
-// payment belongs to another attempt.
+// free returns payment.ErrBusy while a runner calls the provider, or if a runner has called it since the lookup. It returns
+// payment.ErrPaymentTaken if the found payment belongs to another attempt.
 func (d *Decision) free(ctx context.Context) error {
 	busy := d.attempt.LeasedOperation(d.Now()) != nil
 	if d.refund != nil {
@@ -114,7 +114,7 @@ func (d *Decision) free(ctx context.Context) error {
 		busy = op != nil && op.Leased(d.Now())
 	}
 	switch {
-	case busy:
+	case busy || d.found.seen.ID == d.attempt.ID && slices.ContainsFunc(d.attempt.Operations, d.moved):
 		return payment.ErrBusy
 	case d.Resolution != payment.ResolvedPaid:
 		return nil
@@ -131,6 +131,16 @@ func (d *Decision) free(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// moved reports whether a runner took an operation of the subject after the lookup.
+func (d *Decision) moved(o payment.Operation) bool {
+	of := payment.RefundID{}
+	if d.refund != nil {
+		of = d.refund.ID
+	}
+	was := d.found.seen.Operation(o.Kind, o.Number)
+	return o.RefundID == of && (was == nil && o.Fence > 0 || was != nil && o.Fence != was.Fence)
 }
 
 // references returns the names of the payment that was found.
@@ -238,18 +248,17 @@ func (d *Decision) settleHeld() {
 		d.Apply(c, payment.Report{Event: fsm.EventFailed, Releases: payment.HoldsAll, Cause: d.cause()})
 	}
 	if foreign := c.Attempt.Foreign(); d.discrepancy.Kind == payment.CurrencyMismatch && foreign.Minor > 0 {
-		d.record(c, payment.MovementRefund, foreign)
+		d.record(c, foreign.Currency)
 	}
 }
 
-// record records money that was released or refunded, as a person states. The amount is a total of the held money, so
+// record records money that was refunded, as a person states: under each payment that holds some. The amount is a total, so
 // that a report of the same money adds nothing.
-func (d *Decision) record(c *changeset.Change, kind payment.MovementKind, held payment.Money) {
-	held.Minor += c.Attempt.SumIn(kind, held.Currency)
-	d.Apply(c, payment.Report{
-		Event: fsm.EventMoney, Cause: d.cause(),
-		Movements: []payment.MovementReport{{Kind: kind, ID: d.discrepancy.ID.String(), Money: held, Person: true}},
-	})
+func (d *Decision) record(c *changeset.Change, currency payment.Currency) {
+	for _, r := range c.Attempt.AllRefunded(currency, d.discrepancy.ID.String()) {
+		r.Cause = d.cause()
+		d.Apply(c, r)
+	}
 }
 
 // paid makes the attempt succeed with the captured amount of the lookup or of an earlier report.
@@ -289,11 +298,11 @@ func (d *Decision) over() {
 	c, failure := d.Change(*d.attempt), webhooks.FailureCode("not_paid")
 	if d.Resolution == payment.ResolvedRefundedElsewhere {
 		failure = "refunded"
-		switch held := c.Attempt.Held(); {
-		case held > 0 && d.discrepancy.Kind != payment.CurrencyMismatch:
-			d.record(c, payment.MovementRefund, payment.Money{Minor: held, Currency: c.Attempt.Money.Currency})
+		switch {
+		case c.Attempt.Held() > 0 && d.discrepancy.Kind != payment.CurrencyMismatch:
+			d.record(c, c.Attempt.Money.Currency)
 		case c.Attempt.Foreign().Minor > 0:
-			d.record(c, payment.MovementRefund, c.Attempt.Foreign())
+			d.record(c, c.Attempt.Foreign().Currency)
 		}
 	}
 	if !c.Attempt.State.Final() {

@@ -18,6 +18,8 @@ type ResolutionEvidence struct {
 	silent bool
 	// stranger is set if the payment that a person has found has no mark of ours, or the refund has another amount.
 	stranger bool
+	// seen is the attempt with its operations as the lookup saw it; zero without such a lookup.
+	seen payment.Attempt
 	// paid and refund are the outcomes that the lookup found.
 	paid   gateway.Outcome
 	refund gateway.RefundOutcome
@@ -56,13 +58,15 @@ func (l ResolutionLookups) Freed(ctx context.Context, d payment.Discrepancy, cho
 		if err == nil && !s.Silent && s.Event != "" && s.Event != fsm.EventFailed {
 			err = contradicted("the refund is " + string(s.Event))
 		}
-		return ResolutionEvidence{silent: s.Silent}, err
+		return ResolutionEvidence{silent: s.Silent, seen: s.Attempt}, err
 	}
 	s, err := l.Sights.Look(ctx, *d.AttemptID, cause)
 	if err != nil || s.Silent {
-		return ResolutionEvidence{silent: s.Silent}, err
+		return ResolutionEvidence{silent: s.Silent, seen: s.Attempt}, err
 	}
-	return freed(d, choice, s)
+	found, err := freed(d, choice, s)
+	found.seen = s.Attempt
+	return found, err
 }
 
 // freed compares a resolution that frees money with the status of the payment.
@@ -183,10 +187,14 @@ func (l ResolutionLookups) refund(ctx context.Context, p gateway.Provider, a pay
 	if r.State.Final() || p.Capabilities().RefundLookup == payment.RefundLookupNone {
 		return ResolutionEvidence{silent: true}, nil
 	}
-	out, err := p.LookupRefund(ctx, gateway.RefundRef{
+	ref := gateway.RefundRef{
 		Refund: r.ID, ProviderRefundID: cmp.Or(name, r.ProviderRefundID), ProviderPaymentID: a.ProviderPaymentID,
 		Age: r.ReadAt.Sub(r.CreatedAt), Money: r.Money, Taken: payment.Money{Minor: a.AmountCaptured(), Currency: a.Money.Currency},
-	})
+	}
+	if of := payment.RefundedPayment(&a, r.ProviderPaymentID, r.Money.Minor); of != nil {
+		ref.ProviderPaymentID, ref.Container, ref.Taken.Minor = of.ID, of.Container, of.Captured
+	}
+	out, err := p.LookupRefund(ctx, ref)
 	switch {
 	case errors.Is(err, gateway.ErrNoSuchPayment) && p.Capabilities().RefundsConsistent:
 		return ResolutionEvidence{}, contradicted("there is no refund " + name)

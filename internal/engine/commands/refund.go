@@ -154,8 +154,8 @@ func (c *Commands) makeRefund(ctx context.Context, tx Tx, a payment.Attempt, req
 	r := payment.NewRefund(a, payment.RefundByRequest, money, now)
 	r.UserID, r.RequestID, r.RequestHash, r.Reason = payment.UserID(req.User), payment.RequestID(req.Key), req.Hash, cmd.Reason
 	r.ProviderPaymentID = cmp.Or(cmd.ProviderPaymentID, a.OnlyCapture(account.Provider.Capabilities()))
-	made := s.Insert(r)
 	change := s.Change(a)
+	made := s.Insert(change, r)
 	op := a.NewOperation(payment.OperationRefund, payment.OperationOriginRequest, now)
 	op.OriginID, op.RefundID, op.Amount = string(req.Key), r.ID, money.Minor
 	carries := cmd.ProviderData.Text()
@@ -171,7 +171,7 @@ func (c *Commands) makeRefund(ctx context.Context, tx Tx, a payment.Attempt, req
 		return runner.Task{}, err
 	}
 	if cmd.With != nil {
-		if err := cmd.With(ctx, tx, r); err != nil {
+		if err := cmd.With(ctx, tx, *made); err != nil {
 			return runner.Task{}, err
 		}
 	}

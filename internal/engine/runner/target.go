@@ -45,10 +45,8 @@ func targetOf(a *payment.Attempt, p *payment.Payment) target {
 
 // toCapture is the payment that holds the money.
 func toCapture(a *payment.Attempt) target {
-	for i := range a.Payments {
-		if p := &a.Payments[i]; p.State == fsm.PaymentAuthorized {
-			return targetOf(a, p)
-		}
+	if p := a.ToCapture(); p != nil {
+		return targetOf(a, p)
 	}
 	return acting(a)
 }
