@@ -2,8 +2,10 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/stream"
 	"github.com/paylatch/paylatch/internal/platform/watermark"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
