@@ -85,6 +85,7 @@ func newInstance(ctx context.Context, cfg *config.Config, of *process, how servi
 	if in.guard, err = watched(cfg, in.store, how.role, log); err != nil {
 		return nil, err
 	}
+	in.store.OnPromise(in.guard.Confirmed)
 	in.auth, err = auth.New(auth.Options{
 		HS256: auth.TokenKeys(cfg), Issuers: auth.Issuers(cfg), StaffLife: auth.StaffLife(cfg), Door: auth.SharedDoor(cfg),
 		Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience, Keys: ring, APIKeys: in.keys(), Now: now,

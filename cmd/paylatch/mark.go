@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
 	"github.com/paylatch/paylatch/internal/backoffice/support"
@@ -23,14 +24,14 @@ func watched(cfg *config.Config, store *postgres.Store, role string, log zerolog
 		Dir: cfg.DataDir, Name: processName(role), Boot: boot(), Accounts: accounts.Begun(cfg), Live: cfg.Environment == config.Live, Now: now,
 		Events: watermark.Events{
 			Changed: func(reason watermark.Reason) {
-				log.Warn().Str("reason", string(reason)).Msg("another database server has taken over: payments and refunds wait until each process has found its last commits on the new server")
+				log.Warn().Str("reason", string(reason)).Msg("the database server is another one or has restarted: payments and refunds wait until each process has found its last commits there")
 			},
 			Unharmed: func() {
-				log.Info().Msg("the new database server has lost nothing: each process has found its last commits, and payments continue")
+				log.Info().Msg("the database server has lost nothing: each process has found its last commits, and payments continue")
 			},
 			Alarm: func(reason watermark.Reason, since time.Time, why string) {
 				log.Error().Str("reason", string(reason)).Time("since", since).Str("why", why).
-					Msg("the database may have lost payments, because it was restored or another server has taken over. Payments and refunds wait until each account is reconciled")
+					Msg("the database may have lost payments, because it was restored, another server has taken over, or the server has crashed. Payments and refunds wait until each account is reconciled")
 			},
 		},
 	})
@@ -72,7 +73,7 @@ func (m auditMark) KnownHead(ctx context.Context) (support.Head, error) {
 	if err != nil || kept.Head == "" {
 		return support.Head{}, err
 	}
-	mark, err := m.store.Marks().ReadMark(ctx)
+	mark, err := m.store.Marks().ReadMark(ctx, uuid.Nil)
 	if err != nil || kept.Database != mark.Database {
 		return support.Head{}, err
 	}
@@ -85,7 +86,7 @@ func (m auditMark) KnownHead(ctx context.Context) (support.Head, error) {
 
 // KeepHead implements worker.AuditMark.
 func (m auditMark) KeepHead(ctx context.Context, h support.Head) error {
-	mark, err := m.store.Marks().ReadMark(ctx)
+	mark, err := m.store.Marks().ReadMark(ctx, uuid.Nil)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func TestCommitsAreFoundAgain(t *testing.T) {
 
 	r.say(t, paid.ID, webhooks.KindSucceeded) // nothing new
 
-	now, err := marks.ReadMark(t.Context())
+	now, err := marks.ReadMark(t.Context(), uuid.Nil)
 	require.NoError(t, err)
 	lost := func(list ...watermark.Commit) []string {
 		names, err := marks.Lost(t.Context(), now.Server, watermark.Process{}, time.Time{}, list)

@@ -85,6 +85,9 @@ func (s *Store) AttemptsByRequest(ctx context.Context, requests []payment.Reques
 		}
 		return nil
 	})
+	if err == nil && len(there) > 0 {
+		err = s.promised()
+	}
 	return there, err
 }
 

@@ -39,6 +39,11 @@ func (t *txn) EventsArriving(ctx context.Context, keys []payment.EventKey, refs 
 	for _, r := range rows {
 		known[payment.EventKey{Account: r.Account, ID: r.ProviderEventID}] = digestOf(r.Digest)
 	}
+	if len(known) > 0 {
+		if err := t.promised(); err != nil {
+			return nil, nil, err
+		}
+	}
 	found, err := named.found(ctx, t)
 	return known, found, err
 }

@@ -115,6 +115,9 @@ func (s *Store) KeyRead(ctx context.Context, r idempotency.Request) (idempotency
 		rec, err = keyFromRow(row)
 		return err
 	})
+	if err == nil && found {
+		err = s.promised()
+	}
 	return rec, found, err
 }
 

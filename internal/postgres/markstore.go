@@ -42,7 +42,7 @@ func NewMarkStore(p *pool.Pool) *MarkStore { return &MarkStore{pool: p, q: dbsql
 // store is used.
 func (s *MarkStore) Watch(g *watermark.Guard) {
 	s.pool.OnConnect(func(ctx context.Context, c *pgx.Conn) error {
-		err := g.Look(func() (watermark.Reading, error) { return s.read(ctx, c) })
+		err := g.Look(func() (watermark.Reading, error) { return s.read(ctx, c, g.Process()) })
 		if since, seen, lost := g.Loss(); err == nil && lost { // before an event is written
 			if err = pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return s.beginEpoch(ctx, tx, since, seen) }); err != nil {
 				err = fmt.Errorf("begin an epoch of the feed on a new connection: %w", err)
@@ -55,12 +55,15 @@ func (s *MarkStore) Watch(g *watermark.Guard) {
 	})
 }
 
-func (s *MarkStore) read(ctx context.Context, db dbsqlc.DBTX) (watermark.Reading, error) {
-	row, err := s.q.MarkRead(ctx, db, &dbsqlc.MarkReadParams{Recently: watermark.Recent.Seconds(), Lately: watermark.Alive.Seconds()})
+func (s *MarkStore) read(ctx context.Context, db dbsqlc.DBTX, of uuid.UUID) (watermark.Reading, error) {
+	row, err := s.q.MarkRead(ctx, db, &dbsqlc.MarkReadParams{Process: of, Recently: watermark.Recent.Seconds(), Lately: watermark.Alive.Seconds()})
 	if err != nil {
 		return watermark.Reading{}, fmt.Errorf("read the mark: %w", err)
 	}
-	r := watermark.Reading{Mark: watermark.Mark{Database: row.DatabaseID, Server: row.Server, Count: row.Mark, At: row.MarkedAt}, Held: row.Held}
+	r := watermark.Reading{Mark: watermark.Mark{Database: row.DatabaseID, Server: row.Server, Count: row.Mark, At: row.MarkedAt}, Held: row.Held, Run: row.Run, Waits: row.Waits}
+	if row.Beat.Unix() > 0 {
+		r.Beat = row.Beat
+	}
 	if row.GapFrom != nil && row.GapTo != nil {
 		r.GapFrom, r.GapTo = *row.GapFrom, *row.GapTo
 	}
@@ -81,9 +84,9 @@ func (s *MarkStore) read(ctx context.Context, db dbsqlc.DBTX) (watermark.Reading
 }
 
 // ReadMark implements watermark.Store.
-func (s *MarkStore) ReadMark(ctx context.Context) (r watermark.Reading, err error) {
+func (s *MarkStore) ReadMark(ctx context.Context, of uuid.UUID) (r watermark.Reading, err error) {
 	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
-		r, err = s.read(ctx, c)
+		r, err = s.read(ctx, c, of)
 		return err
 	})
 	return r, err
@@ -147,7 +150,7 @@ var errOtherServer = fmt.Errorf("%w: the address leads to several servers", paym
 func (s *MarkStore) Lost(ctx context.Context, server string, of watermark.Process, beatAt time.Time, commits []watermark.Commit) (lost []string, err error) {
 	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		lost = nil
-		if r, err := s.read(ctx, c); err != nil {
+		if r, err := s.read(ctx, c, of.ID); err != nil {
 			return err
 		} else if r.Server != server {
 			return errOtherServer

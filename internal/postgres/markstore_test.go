@@ -1,12 +1,15 @@
 package postgres_test
 
 import (
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/dev/devpg"
 	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/watermark"
@@ -29,7 +32,7 @@ func TestHolds(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
 	s := marks(t, url, nil)
-	before, err := s.ReadMark(t.Context())
+	before, err := s.ReadMark(t.Context(), uuid.Nil)
 	require.NoError(t, err)
 	require.Empty(t, before.Held)
 	require.Regexp(t, `^\d+/[0-9A-F]{8}$`, before.Server)
@@ -44,18 +47,18 @@ func TestHolds(t *testing.T) {
 	require.Zero(t, before.GapFrom, "it has risen all the time")
 	_, err = testdb.Connect(t, url).Exec(t.Context(), "UPDATE service_marks SET marked_at = marked_at - interval '1 hour'")
 	require.NoError(t, err)
-	stopped, err := s.ReadMark(t.Context())
+	stopped, err := s.ReadMark(t.Context(), uuid.Nil)
 	require.NoError(t, err)
 	again, err := s.RaiseMark(t.Context(), 0)
 	require.NoError(t, err)
-	now, err := s.ReadMark(t.Context())
+	now, err := s.ReadMark(t.Context(), uuid.Nil)
 	require.NoError(t, err)
 	require.True(t, now.GapFrom.Equal(stopped.At))
 	require.WithinDuration(t, again.At, now.GapTo, time.Second)
 	early, late := raised.At.Add(-time.Hour), raised.At
 	require.NoError(t, s.HoldPays(t.Context(), []string{"a", "b"}, late, watermark.MarkBehind))
 	require.NoError(t, s.HoldPays(t.Context(), []string{"b", "c"}, early, watermark.OtherServer))
-	now, err = s.ReadMark(t.Context())
+	now, err = s.ReadMark(t.Context(), uuid.Nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b", "c"}, now.Held)
 	require.NotZero(t, now.Noticed)
@@ -73,7 +76,7 @@ func TestHolds(t *testing.T) {
 	released, err = s.Release(t.Context(), "b", "test", holds[1].HeldAt)
 	require.NoError(t, err)
 	require.True(t, released)
-	now, err = s.ReadMark(t.Context())
+	now, err = s.ReadMark(t.Context(), uuid.Nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "c"}, now.Held)
 	require.NoError(t, s.HoldPays(t.Context(), []string{"b"}, late, watermark.MarkBehind))
@@ -102,6 +105,35 @@ func TestAConnectionIsLookedAtBeforeItIsUsed(t *testing.T) {
 	require.True(t, g.Held("a"))
 }
 
+// TestRunOfTheServer: the run changes after a crash, though the server's process lives on, and after a start.
+func TestRunOfTheServer(t *testing.T) {
+	t.Parallel()
+	server := testdb.Private(t)
+	s := marks(t, server.DSN("postgres"), nil)
+	run := func() (now string) {
+		require.Eventually(t, func() bool {
+			r, err := s.ReadMark(t.Context(), uuid.Nil)
+			now = r.Run
+			return err == nil
+		}, time.Minute, 10*time.Millisecond)
+		return now
+	}
+	first := run()
+	require.NotEmpty(t, first)
+	require.Equal(t, first, run())
+	backend, err := pgx.Connect(t.Context(), server.DSN("postgres"))
+	require.NoError(t, err)
+	defer func() { _ = backend.Close(t.Context()) }()
+	require.NoError(t, syscall.Kill(int(backend.PgConn().PID()), syscall.SIGKILL))
+	require.Eventually(t, func() bool { return run() != first }, time.Minute, 10*time.Millisecond)
+	crashed := run()
+	require.NoError(t, server.Stop())
+	again, err := devpg.Start(t.Context(), devpg.Config{Dir: server.Dir()})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = again.Stop() })
+	require.NotEqual(t, crashed, run())
+}
+
 // beats is a process that lives on a server.
 func beats(t *testing.T, s *postgres.MarkStore, name, server string) watermark.Process {
 	t.Helper()
@@ -117,14 +149,14 @@ func TestProcesses(t *testing.T) {
 	url := testdb.New(t)
 	s, db := marks(t, url, nil), testdb.Connect(t, url)
 	names := func() (list []string) {
-		r, err := s.ReadMark(t.Context())
+		r, err := s.ReadMark(t.Context(), uuid.Nil)
 		require.NoError(t, err)
 		for _, p := range r.Silent {
 			list = append(list, p.Name)
 		}
 		return list
 	}
-	now, err := s.ReadMark(t.Context())
+	now, err := s.ReadMark(t.Context(), uuid.Nil)
 	require.NoError(t, err)
 	const old = "7/00000001"
 	beats(t, s, "here", now.Server)
@@ -147,12 +179,12 @@ func TestProcesses(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, later.After(before.Add(59*time.Minute)), "the clock of another server may be late")
 
-	r, err := s.ReadMark(t.Context())
+	r, err := s.ReadMark(t.Context(), uuid.Nil)
 	require.NoError(t, err)
 	require.Equal(t, []watermark.Process{{ID: silent.ID, Name: "silent one", Recent: true}}, r.Silent)
 	_, err = db.Exec(t.Context(), "UPDATE service_processes SET beat_at = beat_at - interval '1 hour', before_at = before_at - interval '1 hour'")
 	require.NoError(t, err)
-	r, err = s.ReadMark(t.Context())
+	r, err = s.ReadMark(t.Context(), uuid.Nil)
 	require.NoError(t, err)
 	require.False(t, r.Silent[0].Recent)
 	_, err = db.Exec(t.Context(), "UPDATE service_processes SET beat_at = now() - interval '31 days' WHERE name = 'gone'")
@@ -166,7 +198,7 @@ func TestProcesses(t *testing.T) {
 func TestLostHeartbeat(t *testing.T) {
 	t.Parallel()
 	s := marks(t, testdb.New(t), nil)
-	now, err := s.ReadMark(t.Context())
+	now, err := s.ReadMark(t.Context(), uuid.Nil)
 	require.NoError(t, err)
 	p := watermark.Process{ID: uuid.New(), Name: "p"}
 	lost := func(of watermark.Process, at time.Time) int {

@@ -85,6 +85,9 @@ func (s *Store) EventsLine(ctx context.Context) (line outbox.Line, err error) {
 		}
 		return nil
 	})
+	if err == nil {
+		err = s.promised()
+	}
 	return line, err
 }
 

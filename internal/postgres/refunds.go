@@ -42,6 +42,9 @@ func (s *Store) RefundByRequest(ctx context.Context, attempt payment.AttemptID, 
 		r.LeaseUntil, r.NextAt = row.LeaseUntil, row.NextAt
 		return nil
 	})
+	if err == nil {
+		err = s.promised()
+	}
 	return r, err
 }
 

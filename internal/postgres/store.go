@@ -2,8 +2,10 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/stream"
 	"github.com/paylatch/paylatch/internal/platform/watermark"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
@@ -21,6 +23,8 @@ type Store struct {
 	changed func([]stream.ID)
 	// acknowledged is called with each commit that can be found again, before the caller goes on; nil for no call.
 	acknowledged func(watermark.Commit)
+	// confirmed reports whether what was read outlives the server; nil if it always does.
+	confirmed func() bool
 }
 
 // Open prepares a store for a database URL or key/value string. It does not
@@ -108,6 +112,20 @@ func (s *Store) Erasures() *ErasureStore { return NewErasureStore(s.pool) }
 // OnAcknowledged sets a function that is called with a row of each commit that moves money or promises something, before the
 // caller learns of the commit. It must not wait. OnAcknowledged must be called before the store is used.
 func (s *Store) OnAcknowledged(acknowledged func(watermark.Commit)) { s.acknowledged = acknowledged }
+
+// OnPromise sets a function that reports whether what was read outlives the server. OnPromise must be called before the store is used.
+func (s *Store) OnPromise(confirmed func() bool) { s.confirmed = confirmed }
+
+// errUnconfirmed is returned for a response that a loss of the server could still take back.
+var errUnconfirmed = fmt.Errorf("%w: the synchronous standby does not confirm commits", payment.ErrUnavailable)
+
+// promised is called after a read whose result is a promise: that an order, a pay or an event is stored. A commit confirms itself.
+func (s *Store) promised() error {
+	if s.confirmed != nil && !s.confirmed() {
+		return errUnconfirmed
+	}
+	return nil
+}
 
 // Marks returns the store of the mark that shows whether a database was restored, on the same connections.
 func (s *Store) Marks() *MarkStore { return NewMarkStore(s.pool) }

@@ -20,6 +20,8 @@ type txn struct {
 
 	q    *dbsqlc.Queries
 	keys *envelope.Keys
+	// promised is that of the store.
+	promised func() error
 	// moved are attempts that have a new version if the transaction commits.
 	moved []stream.ID
 	// wrote names a row of the transaction by which its commit is found again; nil if there is none.
@@ -52,7 +54,7 @@ func (s *Store) InCommandTx(ctx context.Context, fn func(ctx context.Context, tx
 func (s *Store) inTx(ctx context.Context, fn func(ctx context.Context, tx *txn) error) error {
 	var t *txn
 	err := s.pool.InTx(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
-		t = &txn{Tx: tx, q: s.q, keys: s.keys}
+		t = &txn{Tx: tx, q: s.q, keys: s.keys, promised: s.promised}
 		return fn(ctx, t)
 	})
 	if err != nil {

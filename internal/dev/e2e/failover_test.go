@@ -30,7 +30,7 @@ var (
 )
 
 // lostNothing is in the log once pays go on with another server.
-const lostNothing = "the new database server has lost nothing: each process has found its last commits, and payments continue"
+const lostNothing = "the database server has lost nothing: each process has found its last commits, and payments continue"
 
 // pair is a PostgreSQL and a standby that follows it. Clients find the server that takes writes by themselves.
 type pair struct {

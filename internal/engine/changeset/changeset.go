@@ -33,6 +33,9 @@ type Rules struct {
 	Schedule payment.Schedule
 	// Held are the accounts with payments that a restored database may lack; nil without such accounts.
 	Held Holds
+	// LookAgain looks at the database once more before the first call of a charge or a refund; nil where each change of the server makes a
+	// new connection. It returns an error if the database does not answer.
+	LookAgain func(ctx context.Context) error
 	// Wanted is called after a commit with its new operations that are due at once; nil for no call.
 	Wanted func([]payment.OperationName)
 }
@@ -64,7 +67,7 @@ func (r Rules) HoldsRefunds(account string) bool { return r.Held != nil && r.Hel
 func (r Rules) HoldsPays() bool { return r.Held != nil && r.Held.HeldAny() }
 
 // errLooking is returned while another server may lack commits.
-var errLooking = fmt.Errorf("%w: another database server has taken over, and the last commits are looked up there", payment.ErrUnavailable)
+var errLooking = fmt.Errorf("%w: the database server is another one or has restarted, and the last commits are looked up there", payment.ErrUnavailable)
 
 // Waits returns the refusal of a pay or a refund that waits.
 func (r Rules) Waits() error {

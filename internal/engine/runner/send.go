@@ -33,9 +33,9 @@ func (r *Runner) send(ctx context.Context, t Task, permit gateway.Permit, cause 
 	}
 	p := account.Provider
 	switch kind := t.Operation.Kind; {
-	case kind == payment.OperationRefund && t.Decision == payment.Send && r.HoldsRefunds(t.Attempt.Account):
+	case kind == payment.OperationRefund && t.Decision == payment.Send && (!r.sure(ctx) || r.HoldsRefunds(t.Attempt.Account)):
 		return gateway.CallResult{Outcome: gateway.CallThrottled}
-	case kind == payment.OperationCharge && t.Decision == payment.Send && t.Operation.Sends <= 1 && r.HoldsPays():
+	case kind == payment.OperationCharge && t.Decision == payment.Send && t.Operation.Sends <= 1 && (!r.sure(ctx) || r.HoldsPays()):
 		return gateway.CallResult{Outcome: gateway.CallNotSent} // noticed since the pay began
 	case kind == payment.OperationRefund && t.Decision == payment.Send:
 		return r.refund(ctx, p, t, permit)
@@ -61,6 +61,12 @@ func (r *Runner) send(ctx context.Context, t Task, permit gateway.Permit, cause 
 		return r.orNeverPaid(t, can, payment.Cause{Kind: payment.CauseCall, ID: t.Operation.Key()}, res)
 	}
 	return res
+}
+
+// sure looks at the database's mark once more where a pooler may have changed the server without a new connection. It returns false if the
+// database does not answer.
+func (r *Runner) sure(ctx context.Context) bool {
+	return r.LookAgain == nil || r.LookAgain(ctx) == nil
 }
 
 // result is the call result of a response. The cause of its reports is the call.

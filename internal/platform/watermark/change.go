@@ -61,7 +61,7 @@ func (g *Guard) settle(ctx context.Context, s Store, r Reading) (settled bool, e
 			return false, err
 		}
 		g.answered(r.Server)
-		if r, err = s.ReadMark(ctx); err != nil || r.Server != c.server {
+		if r, err = s.ReadMark(ctx, g.Process()); err != nil || r.Server != c.server {
 			return false, err
 		}
 	}
@@ -115,7 +115,11 @@ func (g *Guard) harmed(c change, r Reading, why string) bool {
 	if why == "" {
 		return false
 	}
-	g.alarm(c.reason, c.since, why, r.Held)
+	reason := c.reason
+	if reason == Restarted {
+		reason = MarkBehind
+	}
+	g.alarm(reason, c.since, why, r.Held)
 	return true
 }
 

@@ -13,5 +13,13 @@
 // process does not answer, every account is held. A reconciliation that covers the lost time ends an account's hold, or a person
 // ends it after a comparison by hand.
 //
-// Not noticed: a database that was exchanged while no process that had seen it, and no file, was left.
+// A server that starts again after a crash is asked in the same way, by each process for itself. A heartbeat that the database has
+// forgotten shows a loss without a restart.
+//
+// Where commits wait for a synchronous standby, a commit can be read before the standby has it. [Guard.Confirmed] reports whether what was
+// read outlives the server.
+//
+// Not noticed: a database that was exchanged while no process that had seen it, and no file, was left. A commit that an administrator took
+// out of its wait for the standby, for example by pg_terminate_backend, is promised although no standby has it. Behind a pooler, a crash
+// of the server is noticed by the next tick only.
 package watermark

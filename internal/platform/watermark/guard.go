@@ -23,12 +23,21 @@ const (
 	Recent = 10 * time.Minute
 	// Life is how long a process without a heartbeat is remembered.
 	Life = 30 * 24 * time.Hour
+	// Fresh is how old the last acknowledged heartbeat may be for [Guard.Confirmed]. A commit that waits for a standby is given up
+	// after a longer time, and can be read only then.
+	Fresh = 4 * time.Second
 )
 
 // Reading is what a connection reads first.
 type Reading struct {
 	Mark
 
+	// Run changes when the server starts, and after a crash.
+	Run string
+	// Waits is set where a commit waits for a synchronous standby.
+	Waits bool
+	// Beat is the last heartbeat of this process that the database has; zero for none.
+	Beat time.Time
 	// Held are the held accounts.
 	Held []string
 	// Silent are the processes that were alive before the last change of the server and have not answered since.
@@ -45,8 +54,8 @@ type Process struct {
 
 // Store keeps the mark, the processes and the holds.
 type Store interface {
-	// ReadMark reads the mark, the held accounts and the silent processes.
-	ReadMark(ctx context.Context) (Reading, error)
+	// ReadMark reads the mark, the held accounts, the silent processes, and the last heartbeat of a process.
+	ReadMark(ctx context.Context, of uuid.UUID) (Reading, error)
 	// RaiseMark raises the mark above a count and returns it; its server is left empty.
 	RaiseMark(ctx context.Context, above int64) (Mark, error)
 	// Lost describes the commits and the heartbeat that a server lacks. It fails if another server responds.
@@ -108,6 +117,13 @@ type Guard struct {
 	held    []string
 	// raised is when this process raised the mark last.
 	raised time.Time
+	// beaten is the last acknowledged heartbeat, by the database's clock; zero if the database need not have it.
+	beaten time.Time
+	// run is the server's run, and waits is whether its commits wait for a standby. confirmed is when the last heartbeat began that was
+	// acknowledged in this run, by the process's clock.
+	run       string
+	waits     bool
+	confirmed time.Time
 }
 
 // New returns a guard that begins with the files of an earlier process.
@@ -123,7 +139,7 @@ func New(o Options) (*Guard, error) {
 	if memory.head.Mark != (Mark{}) {
 		known = memory.head.Mark // the copy may be another process's
 	}
-	return &Guard{o: o, memory: memory, known: known}, nil
+	return &Guard{o: o, memory: memory, known: known, beaten: memory.head.BeatAt}, nil
 }
 
 // Held reports whether an account is held.
@@ -182,6 +198,22 @@ func (g *Guard) Loss() (since, seen time.Time, lost bool) {
 	return since, seen, g.suspect != ""
 }
 
+// Confirmed reports whether everything that was read before this call outlives the server. Where commits wait for a synchronous standby, a
+// commit can be read although no standby has it: the wait was given up, or the server has crashed meanwhile. A later heartbeat that was
+// acknowledged shows that the standby has it.
+func (g *Guard) Confirmed() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.waits || !g.confirmed.IsZero() && g.o.Now().Sub(g.confirmed) < Fresh
+}
+
+// Again looks at the mark once more, in front of a call that must not be made on an older database. It is for connections by a pooler,
+// which keeps them when the server changes.
+func (g *Guard) Again(ctx context.Context, s Store) error {
+	_, err := g.look(func() (Reading, error) { return s.ReadMark(ctx, g.Process()) })
+	return err
+}
+
 func (g *Guard) doubts() bool { return g.suspect != "" || g.change != nil }
 
 // Acknowledged remembers a commit that the database has acknowledged. It must be called before the commit has an effect
@@ -199,7 +231,7 @@ func (g *Guard) Look(read func() (Reading, error)) error {
 
 func (g *Guard) look(read func() (Reading, error)) (Reading, error) {
 	g.mu.Lock()
-	known := g.known
+	known, beaten := g.known, g.beaten
 	g.mu.Unlock()
 	r, err := read()
 	if err != nil {
@@ -208,7 +240,15 @@ func (g *Guard) look(read func() (Reading, error)) (Reading, error) {
 	reason, since := r.behind(known)
 	if reason == OtherDatabase && !g.o.Live {
 		reason, known = "", Mark{}
-		g.memory.forget()
+		g.forget()
+	}
+	again := g.runs(r)
+	switch {
+	case reason != "" || known == Mark{} || r.noticedSince(known):
+	case r.forgot(beaten):
+		reason, since = MarkBehind, r.Beat
+	case again: // a server that keeps less than it should has lost its last commits by the crash
+		reason = Restarted
 	}
 	switch others := g.others(r.Silent); {
 	case reason == MarkBehind:
@@ -223,6 +263,27 @@ func (g *Guard) look(read func() (Reading, error)) (Reading, error) {
 	return r, nil
 }
 
+// runs notes the server's run, and reports whether it is another one than before.
+func (g *Guard) runs(r Reading) (again bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.waits = r.Waits
+	if r.Run == g.run {
+		return false
+	}
+	again = g.run != ""
+	g.run, g.confirmed = r.Run, time.Time{}
+	return again
+}
+
+// forget drops everything: the database is a new one.
+func (g *Guard) forget() {
+	g.memory.forget()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.beaten = time.Time{}
+}
+
 // take takes over a mark that is not behind.
 func (g *Guard) take(r Reading, known Mark) {
 	g.mu.Lock()
@@ -232,6 +293,9 @@ func (g *Guard) take(r Reading, known Mark) {
 		return // the connection leads to the server of before, others don't
 	}
 	g.change = nil
+	if r.noticedSince(known) {
+		g.beaten = time.Time{} // the loss of it is noticed
+	}
 	if g.suspect == "" && (known == Mark{} || r.noticedSince(known) || r.Count >= g.known.Count) {
 		g.known = r.Mark
 	}
@@ -264,7 +328,7 @@ func (g *Guard) configured(held []string) []string {
 // Tick reads the mark, settles a change of the server as far as it can, shows that this process lives, and raises the mark with
 // its copy when that is due.
 func (g *Guard) Tick(ctx context.Context, s Store) error {
-	r, err := g.look(func() (Reading, error) { return s.ReadMark(ctx) })
+	r, err := g.look(func() (Reading, error) { return s.ReadMark(ctx, g.Process()) })
 	if err != nil {
 		return err
 	}
@@ -313,12 +377,22 @@ func (g *Guard) goOn(ctx context.Context, s Store, r Reading) error {
 
 // beat shows that this process lives on a server. Its file goes on with the mark of a server that has all commits.
 func (g *Guard) beat(ctx context.Context, s Store, server string, mark Mark) error {
+	g.mu.Lock()
+	run, since := g.run, g.o.Now()
+	g.mu.Unlock()
 	begun := g.memory.now()
 	at, err := s.Beat(ctx, g.self(), server)
-	if err == nil {
-		g.memory.beat(begun, at, mark)
+	if err != nil {
+		return err
 	}
-	return err
+	g.memory.beat(begun, at, mark)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.beaten = at
+	if g.run == run {
+		g.confirmed = since
+	}
+	return nil
 }
 
 // raise takes over a mark that was raised after the holds of some accounts were written.
@@ -327,7 +401,7 @@ func (g *Guard) raise(raised Mark, written Reason, accounts []string) {
 	defer g.mu.Unlock()
 	g.known, g.raised = raised, g.o.Now()
 	if written != "" && g.suspect == written {
-		g.suspect = ""
+		g.suspect, g.beaten = "", time.Time{}
 		g.held = slices.Clone(accounts)
 	}
 }
@@ -347,9 +421,10 @@ func (g *Guard) Leave(ctx context.Context, s Store) error {
 	return s.Leave(ctx, self)
 }
 
-func (g *Guard) self() Process {
-	return Process{ID: g.memory.head.Process, Name: g.o.Name}
-}
+// Process is the id under which this process is in the database.
+func (g *Guard) Process() uuid.UUID { return g.memory.head.Process }
+
+func (g *Guard) self() Process { return Process{ID: g.Process(), Name: g.o.Name} }
 
 // others returns the processes but this one.
 func (g *Guard) others(list []Process) []Process {

@@ -23,6 +23,8 @@ type database struct {
 	processes map[uuid.UUID]row
 	commits   []watermark.Commit
 	held      []string
+	run       string
+	waits     bool
 	since     time.Time
 	reason    watermark.Reason
 	holds     int
@@ -58,10 +60,14 @@ func (d *database) promoted() *database {
 	return c
 }
 
-func (d *database) ReadMark(context.Context) (watermark.Reading, error) { return d.read() }
+func (d *database) ReadMark(_ context.Context, of uuid.UUID) (watermark.Reading, error) {
+	r, err := d.read()
+	r.Beat = d.processes[of].beat
+	return r, err
+}
 
 func (d *database) read() (watermark.Reading, error) {
-	r := watermark.Reading{Mark: d.mark, Held: d.held}
+	r := watermark.Reading{Mark: d.mark, Held: d.held, Run: d.run, Waits: d.waits}
 	var last time.Time
 	for _, p := range d.processes {
 		if at := p.lastOn(d.mark.Server); at.After(last) {

@@ -33,6 +33,8 @@ const (
 	MarkBehind    Reason = "mark_behind"
 	OtherServer   Reason = "other_server"
 	OtherDatabase Reason = "other_database"
+	// Restarted is a server that has started again, or has crashed.
+	Restarted Reason = "restarted"
 )
 
 // behind returns why a mark may be of an older database than an earlier mark, and since when writes may be lost. The reason is
@@ -59,6 +61,11 @@ func (m Mark) behind(known Mark) (Reason, time.Time) {
 // noticedSince reports whether another process has held the accounts since a mark was read, because it noticed the same loss.
 func (m Mark) noticedSince(known Mark) bool {
 	return m.Database == known.Database && m.Noticed.After(known.At)
+}
+
+// forgot reports whether a database lacks a heartbeat that it has acknowledged. A heartbeat may be missing as a whole: old ones are deleted.
+func (r Reading) forgot(beaten time.Time) bool {
+	return !r.Beat.IsZero() && r.Beat.Before(beaten)
 }
 
 // Hold is an account that is held: its pays and refunds wait.

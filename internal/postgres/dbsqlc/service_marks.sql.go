@@ -98,17 +98,21 @@ func (q *Queries) MarkRaise(ctx context.Context, db DBTX, arg *MarkRaiseParams) 
 
 const markRead = `-- name: MarkRead :one
 SELECT m.database_id, m.mark, m.marked_at, m.gap_from, m.gap_to, s.server::text AS server,
+    concat(extract(epoch FROM pg_postmaster_start_time()), ' ', extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()))::text AS run,
+    (current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') NOT IN ('off', 'local'))::boolean AS waits,
+    COALESCE((SELECT p.beat_at FROM service_processes p WHERE p.process = $1), 'epoch')::timestamptz AS beat,
     ARRAY(SELECT h.account FROM pay_holds h WHERE h.released_at IS NULL ORDER BY h.account)::text[] AS held,
     COALESCE((SELECT max(h.held_at) FROM pay_holds h), 'epoch')::timestamptz AS noticed,
-    ARRAY(SELECT p.process || ' ' || (p.beat_at > now() - make_interval(secs => $1::float8)) || ' ' || p.name FROM service_processes p
+    ARRAY(SELECT p.process || ' ' || (p.beat_at > now() - make_interval(secs => $2::float8)) || ' ' || p.name FROM service_processes p
         WHERE p.server <> s.server AND p.left_at IS NULL AND p.beat_at > (
-            SELECT max(CASE o.server WHEN s.server THEN o.before_at ELSE o.beat_at END) FROM service_processes o) - make_interval(secs => $2::float8)
+            SELECT max(CASE o.server WHEN s.server THEN o.before_at ELSE o.beat_at END) FROM service_processes o) - make_interval(secs => $3::float8)
         ORDER BY p.name)::text[] AS silent
 FROM service_marks m
 CROSS JOIN (SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS server) s
 `
 
 type MarkReadParams struct {
+	Process  uuid.UUID
 	Recently float64
 	Lately   float64
 }
@@ -120,15 +124,20 @@ type MarkReadRow struct {
 	GapFrom    *time.Time
 	GapTo      *time.Time
 	Server     string
+	Run        string
+	Waits      bool
+	Beat       time.Time
 	Held       []string
 	Noticed    time.Time
 	Silent     []string
 }
 
 // Reads the mark, the server's identity, the held accounts, and the processes that were alive before the server changed and have
-// not answered since: their ids, whether they were alive in the last minutes, and their names. Locks nothing.
+// not answered since: their ids, whether they were alive in the last minutes, and their names. Reads the last heartbeat of a process.
+// Reads what changes when the server starts, or has crashed: PostgreSQL resets its statistics then. Reads whether commits wait for a
+// synchronous standby. Locks nothing.
 func (q *Queries) MarkRead(ctx context.Context, db DBTX, arg *MarkReadParams) (*MarkReadRow, error) {
-	row := db.QueryRow(ctx, markRead, arg.Recently, arg.Lately)
+	row := db.QueryRow(ctx, markRead, arg.Process, arg.Recently, arg.Lately)
 	var i MarkReadRow
 	err := row.Scan(
 		&i.DatabaseID,
@@ -137,6 +146,9 @@ func (q *Queries) MarkRead(ctx context.Context, db DBTX, arg *MarkReadParams) (*
 		&i.GapFrom,
 		&i.GapTo,
 		&i.Server,
+		&i.Run,
+		&i.Waits,
+		&i.Beat,
 		&i.Held,
 		&i.Noticed,
 		&i.Silent,

@@ -24,7 +24,8 @@ type Vitals struct {
 	OldestTransaction int64
 	// IdleSlots are the replication slots without a reader that keep over a GiB of WAL.
 	IdleSlots []string
-	// StandbyMissing is set where commits wait for a synchronous standby, and no standby is connected.
+	// StandbyMissing is set where commits wait for a synchronous standby, and no standby is connected. A role without pg_read_all_stats
+	// does not see which standbys are synchronous: any standby counts.
 	StandbyMissing bool
 }
 
@@ -38,7 +39,7 @@ const vitals = `SELECT current_setting('server_version_num')::int, clock_timesta
 	ARRAY(SELECT slot_name::text FROM pg_replication_slots WHERE NOT active
 		AND NOT pg_is_in_recovery() AND pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn) > 1 << 30 ORDER BY 1),
 	current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') NOT IN ('off', 'local')
-		AND NOT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))`
+		AND NOT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum') OR sync_state IS NULL)`
 
 // Vitals reads the state of the server. A role that may not see other sessions counts only its own sessions, and no
 // slots.

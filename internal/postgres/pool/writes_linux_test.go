@@ -16,6 +16,8 @@ import (
 	"github.com/paylatch/paylatch/internal/dev/devpg"
 	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/platform/watermark"
+	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 	"github.com/paylatch/paylatch/migrations"
 )
 
@@ -113,4 +115,36 @@ func fullDisk(t *testing.T) (fill func() (free func()), dsn string) {
 		require.NoError(t, f.Close())
 		return func() { require.NoError(t, os.Remove(f.Name())) }
 	}, server.DSN("postgres")
+}
+
+// TestACommitIsNotGivenUpEarly: a commit that waits for a standby is waited for, though its caller goes away. A commit that was given up can be
+// read, and the service notices a missing standby only after a while.
+func TestACommitIsNotGivenUpEarly(t *testing.T) {
+	t.Parallel()
+	server := testdb.Private(t)
+	admin := testdb.Connect(t, server.DSN("postgres"))
+	p := open(t, server.DSN("postgres"))
+	require.NoError(t, p.Ping(t.Context()))
+	for _, s := range []string{"CREATE TABLE written (id int)", "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()"} {
+		_, err := admin.Exec(t.Context(), s)
+		require.NoError(t, err)
+	}
+	require.Eventually(t, func() bool {
+		return testdb.One[string](t, admin, "SHOW synchronous_standby_names") == "nobody"
+	}, time.Minute, 10*time.Millisecond)
+	ctx, leave := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- p.Once(ctx, func(ctx context.Context, tx *pipeline.Tx) error {
+			_, err := tx.Exec(ctx, "INSERT INTO written VALUES (1)")
+			return err
+		})
+	}()
+	require.Eventually(t, func() bool {
+		return testdb.One[int64](t, admin, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == 1
+	}, time.Minute, 10*time.Millisecond)
+	leave()
+	begun := time.Now()
+	require.ErrorIs(t, <-ended, payment.ErrUnavailable)
+	require.Greater(t, time.Since(begun), watermark.Fresh)
 }
