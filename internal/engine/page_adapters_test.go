@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,9 +13,11 @@ import (
 	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/paddle"
 	"github.com/paylatch/paylatch/internal/provider/razorpay"
 	"github.com/paylatch/paylatch/internal/provider/tbank"
 	"github.com/paylatch/paylatch/webhooks"
+	paddlehooks "github.com/paylatch/paylatch/webhooks/paddle"
 	razorpayhooks "github.com/paylatch/paylatch/webhooks/razorpay"
 	tbankhooks "github.com/paylatch/paylatch/webhooks/tbank"
 )
@@ -120,4 +123,36 @@ func pageOfRazorpay(t *testing.T) {
 	reports("payment.failed", made("pay_1", "failed"))
 	r.keepsPage(t, id, func() { reports("payment.captured", made("pay_2", "captured")) })
 	require.Equal(t, "pay_2", r.attempt(t, id).ProviderPaymentID)
+}
+
+// A transaction of Paddle's stays ready after a declined try.
+func pageOfPaddle(t *testing.T) {
+	t.Parallel()
+	v, err := paddlehooks.New(webhooks.Config{Secrets: []string{"secret"}})
+	require.NoError(t, err)
+	var status atomic.Value
+	status.Store("draft")
+	var attempt string
+	members := func() string {
+		return fmt.Sprintf(`{"id":"txn_1","status":%q,"origin":"api","currency_code":"EUR","custom_data":{"payment_attempt_id":%q},"checkout":{"url":"https://shop.example/checkout"},`+
+			`"details":{"totals":{"grand_total":"%d"}},"payments":[{"status":"error","error_code":"not_enough_balance"}]}`, status.Load(), attempt, price)
+	}
+	transaction := func() string { return `{"data":` + members() + `}` }
+	s := answers(t, map[string]func() string{
+		"POST /transactions": transaction, "GET /transactions/txn_1": transaction,
+		"PATCH /transactions/txn_1": func() string { status.Store("canceled"); return transaction() },
+		"GET /adjustments":          func() string { return `{"data":[],"meta":{"pagination":{"has_more":false}}}` },
+	})
+	r := newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider { return paddle.New(s.URL, "key", s.Client()) }})
+	id := r.tried(t, "redirect", payment.CaptureAutomatic)
+	attempt = id.String()
+	reports := func(event, now string) {
+		status.Store(now)
+		d := webhooks.Delivery{Header: http.Header{}, ReceivedAt: time.Now(), Body: fmt.Appendf(nil, `{"event_id":"evt_%s","event_type":%q,"occurred_at":%q,"data":%s}`,
+			event, event, time.Now().UTC().Format(time.RFC3339Nano), members())}
+		require.NoError(t, v.Sign(&d))
+		require.Equal(t, []fsm.Verdict{fsm.Applied}, r.notify(t, v, d))
+	}
+	reports("transaction.payment_failed", "ready")
+	r.keepsPage(t, id, func() { reports("transaction.paid", "paid") })
 }

@@ -33,6 +33,7 @@ func TestPage(t *testing.T) {
 	t.Run("of_the_shop_with_the_script_of_CloudPayments", pageWithTheScriptOfCloudPayments)
 	t.Run("of_TBank", pageOfTBank)
 	t.Run("of_Razorpay", pageOfRazorpay)
+	t.Run("of_Paddle", pageOfPaddle)
 }
 
 var (

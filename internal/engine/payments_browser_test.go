@@ -1,11 +1,15 @@
 package engine_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -63,4 +67,49 @@ func paymentsBrowserMark(t *testing.T) {
 	r.tell(t, marked(webhooks.KindRefundSucceeded, "pi_cent", 1))
 	require.Zero(t, r.attempt(t, id).Refunded, "nor is a refund of it one of the order's")
 	require.Empty(t, r.verify(t))
+}
+
+// While a charge has not been answered, a payment that the customer's browser has made with the attempt's id says nothing of it, on
+// the wire and after a lost response.
+func paymentsBrowserMarkBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
+	for name, lost := range map[string]bool{"on the wire": false, "lost": true} {
+		for _, kind := range []webhooks.Kind{webhooks.KindFailed, webhooks.KindSoftFailed, webhooks.KindProcessing, webhooks.KindActionRequired} {
+			for _, pageOpen := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/%t", name, kind, pageOpen), func(t *testing.T) {
+					t.Parallel()
+					p := &spy{}
+					r := newEnv(t, setup{silent: true, provider: p.on})
+					stranger := func(id payment.AttemptID) {
+						before := r.attempt(t, id)
+						e := under(kind, id, "pi_stranger")
+						e.BrowserMark, e.PageOpen = true, pageOpen
+						require.Equal(t, []fsm.Verdict{payment.Ignored}, r.tell(t, e))
+						require.Equal(t, before.Facts(), r.attempt(t, id).Facts())
+						require.Empty(t, r.attempt(t, id).Payments)
+					}
+					p.charge = func(_ context.Context, c gateway.Charge, send func() (gateway.Outcome, error)) (gateway.Outcome, error) {
+						out, err := send()
+						if !lost {
+							stranger(c.Attempt)
+							return out, err
+						}
+						return gateway.Outcome{}, errors.New("connection reset")
+					}
+					id := r.paid(t, "A-1", "tok_success").ID
+					if lost {
+						require.Equal(t, fsm.OutcomeUnknown, r.attempt(t, id).State)
+						stranger(id)
+						p.charge = nil
+						r.recheck(t, id)
+					}
+					require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
+					require.Len(t, r.attempt(t, id).Payments, 1)
+					require.Empty(t, r.discrepancies(t, id))
+					require.Len(t, r.ledger(t), 1)
+					require.Empty(t, r.verify(t))
+				})
+			}
+		}
+	}
 }

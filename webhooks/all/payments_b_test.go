@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,33 @@ func TestPaymentsAreToldApartElsewhere(t *testing.T) {
 			t.Parallel()
 			c.check(t, func(message string) webhooks.Event { return c.event(t, message) })
 		})
+	}
+}
+
+// pageless are the soft failures after which no customer can try again on a page, with the reason.
+var pageless = map[string]string{ //nolint:gochecknoglobals // a table
+	"paypal PAYMENT.CAPTURE.DECLINED":              "a capture of a hold was declined",
+	"paypal CHECKOUT.PAYMENT-APPROVAL.REVERSED":    "the order was not captured in time",
+	"stripe checkout.session.async_payment_failed": "the session is complete",
+	"lemonsqueezy subscription_payment_failed":     "Lemon Squeezy repeats the charge",
+}
+
+// TestSoftFailuresLeaveThePageOpen: after a declined try the customer may try again, at each kind with a page. If a soft failure
+// does not say that the page is open, the payment is cancelled.
+func TestSoftFailuresLeaveThePageOpen(t *testing.T) {
+	t.Parallel()
+	check := func(kind string, c twice, read func(body string) webhooks.Event) {
+		for _, body := range slices.Concat(c.ofFirst, c.ofSecond, c.ends) {
+			if e := read(body); e.Kind == webhooks.KindSoftFailed && pageless[kind+" "+e.Type] == "" {
+				require.True(t, e.PageOpen, "%s %s", kind, e.Type)
+			}
+		}
+	}
+	for kind, c := range paidTwice() {
+		check(kind, c, func(body string) webhooks.Event { return received(t, kind, body) })
+	}
+	for _, c := range paidTwiceElsewhere() {
+		check(c.kind, c.twice, func(body string) webhooks.Event { return c.event(t, body) })
 	}
 }
 

@@ -53,6 +53,8 @@ func TestRenewalsBearNoMark(t *testing.T) {
 		e := providertest.Parsed(t, newVerifier(t), paddleBody("transaction.paid", paddleTransaction+`,"origin":"`+origin+`"`))
 		require.Equal(t, want, e.References, origin)
 		require.Equal(t, len(want) == 2, e.BrowserMark)
+		declined := providertest.Parsed(t, newVerifier(t), paddleBody("transaction.payment_failed", paddleTransaction+`,"origin":"`+origin+`"`))
+		require.Equal(t, len(want) == 2, declined.PageOpen, "a renewal has no page")
 	}
 }
 
@@ -81,16 +83,16 @@ func TestKinds(t *testing.T) {
 		updated("completed"):                               "succeeded 1999 USD of att_1 txn_1",
 		updated("canceled"):                                "failed 1999 USD of att_1 txn_1 for canceled/",
 		updated("new"):                                     "ignored",
-		failed("declined"):                                 "soft_failed 1999 USD of att_1 txn_1 for card_declined/declined",
-		failed("declined_not_retryable"):                   "soft_failed 1999 USD of att_1 txn_1 for card_declined/declined_not_retryable",
-		failed("expired_card"):                             "soft_failed 1999 USD of att_1 txn_1 for card_declined/expired_card",
-		failed("invalid_payment_details"):                  "soft_failed 1999 USD of att_1 txn_1 for card_declined/invalid_payment_details",
-		failed("blocked_card"):                             "soft_failed 1999 USD of att_1 txn_1 for fraud_suspected/blocked_card",
-		failed("fraud"):                                    "soft_failed 1999 USD of att_1 txn_1 for fraud_suspected/fraud",
-		failed("authentication_failed"):                    "soft_failed 1999 USD of att_1 txn_1 for authentication_failed/authentication_failed",
-		failed("canceled"):                                 "soft_failed 1999 USD of att_1 txn_1 for canceled/canceled",
-		failed("not_enough_balance"):                       "soft_failed 1999 USD of att_1 txn_1 for insufficient_funds/not_enough_balance",
-		failed("new"):                                      "soft_failed 1999 USD of att_1 txn_1 for provider_rejected/new",
+		failed("declined"):                                 "soft_failed 1999 USD of att_1 txn_1 for card_declined/declined, page open",
+		failed("declined_not_retryable"):                   "soft_failed 1999 USD of att_1 txn_1 for card_declined/declined_not_retryable, page open",
+		failed("expired_card"):                             "soft_failed 1999 USD of att_1 txn_1 for card_declined/expired_card, page open",
+		failed("invalid_payment_details"):                  "soft_failed 1999 USD of att_1 txn_1 for card_declined/invalid_payment_details, page open",
+		failed("blocked_card"):                             "soft_failed 1999 USD of att_1 txn_1 for fraud_suspected/blocked_card, page open",
+		failed("fraud"):                                    "soft_failed 1999 USD of att_1 txn_1 for fraud_suspected/fraud, page open",
+		failed("authentication_failed"):                    "soft_failed 1999 USD of att_1 txn_1 for authentication_failed/authentication_failed, page open",
+		failed("canceled"):                                 "soft_failed 1999 USD of att_1 txn_1 for canceled/canceled, page open",
+		failed("not_enough_balance"):                       "soft_failed 1999 USD of att_1 txn_1 for insufficient_funds/not_enough_balance, page open",
+		failed("new"):                                      "soft_failed 1999 USD of att_1 txn_1 for provider_rejected/new, page open",
 		adjusted("refund", "pending_approval"):             "refund_pending 500 JPY of txn_1 by adj_1/",
 		adjusted("refund", "approved"):                     "refund_succeeded 500 JPY of txn_1 by adj_1/",
 		adjusted("refund", "rejected"):                     "refund_failed 500 JPY of txn_1 by adj_1/ for provider_rejected/rejected",

@@ -124,6 +124,7 @@ func (p transactionData) fill(e webhooks.Event) (webhooks.Event, error) {
 	}
 	if e.Kind == webhooks.KindSoftFailed {
 		e.FailureCode, e.ProviderCode = p.failure()
+		e.PageOpen = e.Type == "transaction.payment_failed" && !p.renews()
 	}
 	return read.WithUnitsText(e, read.TextAt(p.Details, "totals", "grand_total"), string(p.Currency), nil)
 }
@@ -131,11 +132,14 @@ func (p transactionData) fill(e webhooks.Event) (webhooks.Event, error) {
 // mark is the merchant's own id; empty if there is none. Paddle copies custom_data to the later charges of a subscription
 // (https://developer.paddle.com/build/transactions/custom-data), which is another sale.
 func (p transactionData) mark() string {
-	if strings.HasPrefix(string(p.Origin), RenewalPrefix) {
+	if p.renews() {
 		return ""
 	}
 	return read.TextMembers(p.CustomData)["payment_attempt_id"]
 }
+
+// renews reports whether a subscription has made the transaction, which no customer pays on a page.
+func (p transactionData) renews() bool { return strings.HasPrefix(string(p.Origin), RenewalPrefix) }
 
 // RenewalPrefix begins the origins of transactions that a subscription has made
 // (https://developer.paddle.com/api-reference/transactions/overview, "origin").

@@ -42,10 +42,21 @@ func (s *Changeset) notOurs(c *Change, r payment.Report) *payment.Finding {
 }
 
 // strangers reports whether a report without money is of a payment that only a mark from a browser ties to the attempt, and that
-// may pay another account. The attempt must not get the payment's name by that: its money would no longer be a claim.
+// may pay another account, or is reported by a webhook before the attempt's charge has been answered. The attempt must not get the
+// payment's name by that: its money would no longer be a claim, and its failure would end the attempt beside the charge. What
+// became of the charge is in its response, in a lookup, or in the money.
 func (s *Changeset) strangers(c *Change, r payment.Report) bool {
-	return claimed(c, r) && !moves(r) && r.Payee != "" && s.capabilities(c.Attempt).Identity.PaysOthers() &&
-		!slices.Contains(s.Accounts.Get(c.Attempt.Account).Payees, r.Payee)
+	if !claimed(c, r) || moves(r) {
+		return false
+	}
+	other := r.Payee != "" && s.capabilities(c.Attempt).Identity.PaysOthers() && !slices.Contains(s.Accounts.Get(c.Attempt.Account).Payees, r.Payee)
+	return other || r.Cause.Kind == payment.CauseWebhook && unanswered(&c.Attempt)
+}
+
+// unanswered reports whether the attempt's charge is open and no report has named its payment.
+func unanswered(a *payment.Attempt) bool {
+	take := a.OpenTake()
+	return take != nil && take.Kind == payment.OperationCharge && a.Unreported()
 }
 
 // claimed reports whether nothing but a mark from a browser ties the payment of a report to the attempt.

@@ -50,7 +50,7 @@ const keyLife = 23 * time.Hour
 
 // Capabilities implements gateway.Provider. https://yookassa.ru/developers/api describes "Payments" (one capture, full
 // or partial; cancel only of a hold) and "Refunds" (any number of parts). A payment is found by its metadata in the list
-// of payments that were created at about the same time. YooKassa does not document that the lists of payments and
+// of payments since the attempt's creation. YooKassa does not document that the lists of payments and
 // refunds never lag.
 func (c *Client) Capabilities() payment.Capabilities {
 	return payment.Capabilities{

@@ -321,6 +321,10 @@ func (f *fake) list(r *http.Request) (int, object) {
 		if query.Has("created_at.lte") && (err != nil || p.made.After(to)) {
 			continue
 		}
+		after, err := time.Parse(time.RFC3339, query.Get("created_at.gt"))
+		if query.Has("created_at.gt") && (err != nil || !p.made.After(after)) {
+			continue
+		}
 		found = append(found, p.render())
 	}
 	return paged(found, query.Get("cursor"))

@@ -2,6 +2,8 @@ package yookassa
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
 // Lookup implements gateway.Provider. The refunds of a payment with a refunded amount take another request, for their
@@ -74,19 +77,49 @@ const (
 	lastCharge = 15 * time.Minute
 )
 
+// most is how many payments Find reads of those that were created after a charge's last moment.
+const most = 2000
+
 // Find implements gateway.Provider. YooKassa has no filter by metadata. Find searches the payments of the minutes after
-// the attempt's creation (https://yookassa.ru/developers/api#get_payments_list). The attempt's id contains its creation
-// time.
+// the attempt's creation, in which a charge makes its payment, and then all later ones: the shop may begin a payment at any
+// time (https://yookassa.ru/developers/api#get_payments_list). The attempt's id contains its creation time. If several
+// payments belong to the attempt, Find returns the most advanced one. If the later list is too long to read, Find may
+// return a payment that it found, but it reports neither a missing payment nor a failure.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
-	query := url.Values{}
+	var best gateway.Outcome
+	keep := func(o object) error {
+		if o.Metadata["payment_attempt_id"] != id.String() {
+			return nil
+		}
+		one, err := outcome(o)
+		best = kit.Further(best, one)
+		return err
+	}
+	later := url.Values{}
 	if uuid.UUID(id).Version() == 7 {
 		made := time.Unix(uuid.UUID(id).Time().UnixTime()).UTC()
-		query.Set("created_at.gte", made.Add(-clocks).Format(time.RFC3339))
-		query.Set("created_at.lte", made.Add(lastCharge+clocks).Format(time.RFC3339))
+		first, last := made.Add(-clocks).Format(time.RFC3339), made.Add(lastCharge+clocks).Format(time.RFC3339)
+		later.Set("created_at.gt", last)
+		window := url.Values{"created_at.gte": {first}, "created_at.lte": {last}}
+		if err := each(ctx, c, "/payments", window, func(o object) (bool, error) { return true, keep(o) }); err != nil {
+			return gateway.Outcome{}, err
+		}
 	}
-	found, err := search(ctx, c, "/payments", query, func(o object) bool { return o.Metadata["payment_attempt_id"] == id.String() })
-	if err != nil {
+	read := 0
+	err := each(ctx, c, "/payments", later, func(o object) (bool, error) {
+		if read++; read > most {
+			return false, errLong
+		}
+		return true, keep(o)
+	})
+	switch {
+	case errors.Is(err, errLong) && best.ProviderPaymentID != "" && best.Event != fsm.EventFailed:
+	case err != nil:
 		return gateway.Outcome{}, err
+	case best.ProviderPaymentID == "":
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
-	return outcome(*found)
+	return best, nil
 }
+
+var errLong = fmt.Errorf("%w: YooKassa lists more than %d payments", gateway.ErrInconclusive, most)

@@ -1,10 +1,13 @@
 package yookassa_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -157,6 +160,56 @@ func TestFindGoesThroughThePaymentsOfThatTime(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "2", next.Query().Get("cursor"))
 	require.Equal(t, asked.Query().Get("created_at.gte"), next.Query().Get("created_at.gte"))
+}
+
+// The shop may begin a payment long after it has registered the attempt, and several: the furthest counts, whichever is newest.
+func TestFindSeesPaymentsBegunElsewhere(t *testing.T) {
+	t.Parallel()
+	id := payment.AttemptID(uuid.Must(uuid.NewV7()))
+	made := time.Unix(uuid.UUID(id).Time().UnixTime())
+	one := func(name, status string, after time.Duration) string {
+		return fmt.Sprintf(`{"id":%q,"status":%q,"created_at":%q,"amount":{"value":"19.99","currency":"RUB"},"metadata":{"payment_attempt_id":%q}}`,
+			name, status, made.Add(after).UTC().Format(time.RFC3339), id)
+	}
+	stranger := strings.Replace(one("x", "succeeded", time.Hour), id.String(), "another", 1)
+	for name, tt := range map[string]struct {
+		first, later []string
+		want         string
+		long         bool
+	}{
+		"a page that was opened late":             {later: []string{one("1", "pending", 40*time.Minute)}, want: "1"},
+		"paid, and a newer one was cancelled":     {later: []string{one("2", "canceled", time.Hour), one("1", "succeeded", 40*time.Minute)}, want: "1"},
+		"paid later than the first":               {first: []string{one("1", "canceled", 0)}, later: []string{one("2", "succeeded", time.Hour)}, want: "2"},
+		"paid before the later one":               {first: []string{one("1", "succeeded", 0)}, later: []string{one("2", "pending", time.Hour)}, want: "1"},
+		"nothing":                                 {later: []string{stranger}},
+		"an open one in a list that is too long":  {first: []string{one("1", "pending", 0)}, long: true, want: "1"},
+		"a failed one in a list that is too long": {first: []string{one("1", "canceled", 0)}, long: true},
+		"nothing in a list that is too long":      {long: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				items, next := tt.first, ""
+				if !r.URL.Query().Has("created_at.lte") {
+					items = tt.later
+					if tt.long {
+						items, next = slices.Repeat([]string{stranger}, 100), "more"
+					}
+				}
+				_, _ = fmt.Fprintf(w, `{"type":"list","items":[%s],"next_cursor":%q}`, strings.Join(items, ","), next)
+			}))
+			found, err := c.Find(t.Context(), id)
+			switch {
+			case tt.want != "":
+				require.NoError(t, err)
+				require.Equal(t, tt.want, found.ProviderPaymentID)
+			case tt.long:
+				require.ErrorIs(t, err, gateway.ErrInconclusive)
+			default:
+				require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
+			}
+		})
+	}
 }
 
 // A payment of another attempt is not a hit, even if it is the only one.
