@@ -51,6 +51,9 @@ const (
 	KindSucceeded Kind = "succeeded"
 	// KindFailed means that the payment is over without a capture, for good.
 	KindFailed Kind = "failed"
+	// KindUndone means that the payment is over, for good, and that no money of it is the merchant's: if it was captured
+	// before, the capture was undone, else it has failed.
+	KindUndone Kind = "undone"
 	// KindSoftFailed means that one try failed but this same payment may still succeed at the provider: the customer
 	// may try again (Stripe's payment_intent.payment_failed), or a capture was declined and the hold stands.
 	KindSoftFailed Kind = "soft_failed"

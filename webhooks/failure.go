@@ -23,7 +23,7 @@ func FailureCodes() []FailureCode {
 
 // IsFailure reports whether an event of this kind carries a code of failure.
 func (k Kind) IsFailure() bool {
-	return k == KindFailed || k == KindSoftFailed || k == KindRefundFailed
+	return k == KindFailed || k == KindUndone || k == KindSoftFailed || k == KindRefundFailed
 }
 
 // IsMovement reports whether an event of this kind is about money that was taken back after the payment, or that came

@@ -85,7 +85,7 @@ func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 	case full:
 		return Transition{Findings: []Finding{tooMany(r)}}, fsm.Conflict
 	}
-	if r.Reverses && r.Event == fsm.EventFailed && (a.Succeeded() || p != nil && p.Captured > 0) {
+	if r.Reverses && r.Event == fsm.EventFailed && p != nil && a.captures(a.PaymentKey(p)) > 0 {
 		r.Event = fsm.EventMoney
 		r.Movements = append(r.Movements, MovementReport{Kind: MovementCaptureReversal})
 	}

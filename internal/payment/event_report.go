@@ -10,7 +10,7 @@ import (
 func ReportOfEvent(e webhooks.Event, currency Currency) (Report, bool) {
 	r := Report{
 		Payment: e.ProviderPaymentID, Container: e.Container, Payee: e.Payee, BrowserMark: e.BrowserMark, References: e.References, Failure: failureOf(e), Approved: e.Approved, PageOpen: e.PageOpen,
-		At: e.OccurredAt, Cause: Cause{Kind: CauseWebhook, ID: e.ID},
+		Reverses: e.Kind == webhooks.KindUndone, At: e.OccurredAt, Cause: Cause{Kind: CauseWebhook, ID: e.ID},
 	}
 	if v := e.Review; v != nil {
 		r.Review = &ReviewReport{ID: v.ID, Status: ReviewStatus(v.Status), Implied: v.Implied}
@@ -137,6 +137,7 @@ var newsByKind = map[webhooks.Kind]fsm.Event{ //nolint:gochecknoglobals // a tab
 	webhooks.KindAuthorized:     fsm.EventAuthorized,
 	webhooks.KindSucceeded:      fsm.EventSucceeded,
 	webhooks.KindFailed:         fsm.EventFailed,
+	webhooks.KindUndone:         fsm.EventFailed,
 	webhooks.KindSoftFailed:     fsm.EventSoftFailed,
 	webhooks.KindDisputed:       fsm.EventDisputed,
 	webhooks.KindDisputeClosed:  fsm.EventMoney,

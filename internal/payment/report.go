@@ -58,7 +58,7 @@ type Report struct {
 	// Returned is set on a success if its money has gone back to the customer since, or is about to.
 	Returned bool
 	// Reverses is set on a failure that also means the loss of captured money, if there is any
-	// (GoCardless's late failures).
+	// (GoCardless's late failures, and webhooks of KindUndone).
 	Reverses bool
 	// Releases states which holds a failure ends.
 	Releases HoldEnd

@@ -39,7 +39,7 @@ func (o outcome) open() webhooks.Kind {
 // A capture that was not accepted means that the money is still held, which is all that is true of the payment: it has
 // not failed, another capture may succeed, and where the payment is over already the event is late. One that fails after
 // it was accepted is money taken back. A cancellation that is not carried out may find the money held, taken, or given
-// up before.
+// up before. Where an authorisation counts as captured, a cancellation that is carried out undoes it.
 //
 // A chargeback takes the money when it is reported; a defence that is accepted, at once or in pre-arbitration, returns
 // it, and a second chargeback takes it again
@@ -202,6 +202,8 @@ func (i item) kind(captures bool) webhooks.Kind {
 		return webhooks.KindIgnored
 	case i.EventCode == "AUTHORISATION" && i.yes() && captures:
 		return webhooks.KindSucceeded
+	case captures && i.yes() && (i.EventCode == "CANCELLATION" || i.EventCode == "TECHNICAL_CANCEL"):
+		return webhooks.KindUndone // its authorisation was counted as captured
 	case i.yes():
 		return outcome.yes
 	case i.no():

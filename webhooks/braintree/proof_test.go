@@ -60,7 +60,7 @@ func TestKinds(t *testing.T) {
 	}
 	sale := `<transaction><id>t1</id><status>settled</status><order-id>att_1</order-id><amount>10.00</amount><currency-iso-code>PLN</currency-iso-code></transaction>`
 	providertest.Says(t, newVerifier(t), map[string]string{
-		braintreeSale("transaction_settlement_declined", "<status>settlement_declined</status>"):      "failed 1999 EUR of att_1 t1 for provider_rejected/settlement_declined",
+		braintreeSale("transaction_settlement_declined", "<status>settlement_declined</status>"):      "undone 1999 EUR of att_1 t1 for provider_rejected/settlement_declined",
 		braintreeSale("transaction_settled", credit):                                                  "refund_succeeded 1999 EUR of att_1 t0 by t1/",
 		braintreeSale("transaction_settlement_declined", credit):                                      "refund_failed 1999 EUR of att_1 t0 by t1/ for provider_rejected/",
 		braintreeSale("refund_failed", "<refunded-transaction-fk>t0</refunded-transaction-fk>"):       "refund_failed 1999 EUR of att_1 t0 by t1/ for provider_rejected/",
@@ -93,9 +93,9 @@ func TestLocalPaymentIsWhatItsTransactionIs(t *testing.T) {
 	for status, want := range map[string]string{
 		"settled": "succeeded", "settlement_confirmed": "succeeded", "settling": "succeeded", "submitted_for_settlement": "succeeded",
 		"settlement_pending": "succeeded", "authorizing": "succeeded", "authorized": "authorized",
-		"processor_declined": "failed provider_rejected/processor_declined", "gateway_rejected": "failed provider_rejected/gateway_rejected",
-		"failed": "failed provider_rejected/failed", "settlement_declined": "failed provider_rejected/settlement_declined",
-		"voided": "failed canceled/voided", "authorization_expired": "failed expired/authorization_expired",
+		"processor_declined": "undone provider_rejected/processor_declined", "gateway_rejected": "undone provider_rejected/gateway_rejected",
+		"failed": "undone provider_rejected/failed", "settlement_declined": "undone provider_rejected/settlement_declined",
+		"voided": "undone canceled/voided", "authorization_expired": "undone expired/authorization_expired",
 		"": "processing", "SETTLED": "processing", "something_new": "processing",
 	} {
 		kind, code, failed := strings.Cut(want, " ")

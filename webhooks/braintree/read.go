@@ -177,7 +177,7 @@ func (t transaction) fill(e webhooks.Event) (webhooks.Event, error) {
 	case refund:
 		e.Kind = webhooks.KindRefundSucceeded
 	case declined:
-		e.Kind = webhooks.KindFailed
+		e.Kind = webhooks.KindUndone
 	default:
 		e.Kind = webhooks.KindSucceeded
 	}
@@ -209,7 +209,7 @@ func (l localPayment) fill(e webhooks.Event) (webhooks.Event, error) {
 		e.Kind = webhooks.KindAuthorized
 	default:
 		e.Kind = statusKind(t.Status)
-		if e.Kind == webhooks.KindFailed {
+		if e.Kind.IsFailure() {
 			e.FailureCode, e.ProviderCode = cmp.Or(ends[t.Status], webhooks.CodeProviderRejected), t.Status
 		}
 	}
@@ -227,7 +227,7 @@ func (l localPayment) fill(e webhooks.Event) (webhooks.Event, error) {
 }
 
 // statusKind reads the transaction of a paid local payment. Money on its way to the merchant counts as arrived. If the
-// transaction is declined or given up, the money goes back to the customer.
+// transaction is declined or given up, the money goes back to the customer, also if it counted as arrived before.
 func statusKind(status string) webhooks.Kind {
 	switch status {
 	case "authorizing", "submitted_for_settlement", "settlement_pending", "settling", "settlement_confirmed", "settled":
@@ -235,7 +235,7 @@ func statusKind(status string) webhooks.Kind {
 	case "authorized":
 		return webhooks.KindAuthorized
 	case "processor_declined", "gateway_rejected", "failed", "settlement_declined", "voided", "authorization_expired":
-		return webhooks.KindFailed
+		return webhooks.KindUndone
 	default:
 		return webhooks.KindProcessing
 	}

@@ -29,9 +29,8 @@ func New(c webhooks.Config) (*Verifier, error) {
 // and the choice is the receiver's.
 //
 // An event has no amount and not the merchant's reference, unless the webhook carries resource_metadata: those about
-// payments and refunds need a fetch. Their kind is that of the action, with one reservation. "failed" comes before the
-// confirmation, and is then a failure, or after it (a late failure), and is then money taken back; nothing in the event
-// decides which. It is KindFailed: if the payment was confirmed before, it must be taken for KindReversed.
+// payments and refunds need a fetch. Their kind is that of the action. "failed" comes before the confirmation, and is then a
+// failure, or after it (a late failure), and is then money taken back; nothing in the event decides which. It is KindUndone.
 // late_failure_settled, which comes only after a confirmation, is KindReversed by itself; charged_back,
 // chargeback_settled and chargeback_cancelled are about a chargeback. fulfilled of a billing request names the payment that
 // it has made, and cancelled its end; the billing request is a Container.

@@ -160,7 +160,7 @@ func (g rawEvent) paymentKind() webhooks.Kind {
 		if g.Details.Value.WillAttemptRetry {
 			return webhooks.KindSoftFailed
 		}
-		return webhooks.KindFailed
+		return webhooks.KindUndone
 	case "cancelled", "customer_approval_denied":
 		return webhooks.KindFailed
 	case "charged_back", "chargeback_settled":

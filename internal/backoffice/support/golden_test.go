@@ -292,7 +292,7 @@ func TestTimelineSentences(t *testing.T) {
 		note(activity.NoteReuse, "pay", shop, "", 1, 300, 300), note(activity.NoteReuse, "pay", customer, "took_over", 1, 31, 31),
 		note(activity.NoteReuse, "pay", customer, "", 2, 7300, 300000),
 		note(activity.NoteDuplicate, "webhook", "", "", 1, 25, 25), note(activity.NoteDuplicate, "webhook", "", "", 2, 26, 27))
-	for i, kind := range strings.Fields("processing action_required authorized succeeded failed soft_failed reversed disputed dispute_closed refund_pending refund_succeeded refund_failed notice other") {
+	for i, kind := range strings.Fields("processing action_required authorized succeeded failed undone soft_failed reversed disputed dispute_closed refund_pending refund_succeeded refund_failed notice other") {
 		c.Events = append(c.Events, told(kind, fsm.Applied, 30+float64(i)/10, true))
 	}
 	for i, verdict := range []fsm.Verdict{fsm.Repeat, fsm.Stale, fsm.Conflict, payment.VerdictUnmatched, payment.VerdictDeferred, payment.Ignored} {

@@ -47,6 +47,7 @@ var reports = map[string]string{ //nolint:gochecknoglobals // a table
 	"authorized":       "that the money is held",
 	"succeeded":        "that the payment succeeded",
 	"failed":           "that the payment failed",
+	"undone":           "that the payment is over, and that no money of it was kept",
 	"soft_failed":      "that the payment was declined for now",
 	"reversed":         "that a capture was reversed",
 	"disputed":         "that the cardholder disputes the payment",

@@ -37,7 +37,7 @@ func behind(kind webhooks.Kind, a payment.Attempt, answer fsm.Event) bool {
 		return !a.Succeeded() && (waits || ended || answer == fsm.EventAuthorized)
 	case webhooks.KindAuthorized:
 		return a.State != fsm.Authorized && !a.State.Final() && (waits || ended)
-	case webhooks.KindFailed:
+	case webhooks.KindFailed, webhooks.KindUndone:
 		return !a.State.Final() && (waits || answer == fsm.EventAuthorized)
 	case webhooks.KindNotice:
 		return !a.State.Final() && waits
@@ -120,7 +120,8 @@ func answered(s *changeset.Changeset, e *payment.StoredEvent, f *fetched, cause 
 	for i := range reports {
 		reports[i].BrowserMark = e.Event.BrowserMark || s.Accounts.Get(e.Account).Provider.Capabilities().Identity.BrowserMarks()
 	}
-	if e.Event.Kind == webhooks.KindFailed && f.payment.Event == fsm.EventSoftFailed && !hint(e.Event) {
+	over := e.Event.Kind == webhooks.KindFailed || e.Event.Kind == webhooks.KindUndone
+	if over && f.payment.Event == fsm.EventSoftFailed && !hint(e.Event) {
 		reports[0].Event = fsm.EventFailed // that it is over is proven, and the lookup leaves it open
 	}
 	return reports

@@ -203,7 +203,7 @@ func (e *examination) event(s payment.StoredEvent) {
 	paid := e.Attempt.Succeeded() || of != nil && of.State == fsm.PaymentCaptured
 	ofContainer := s.Event.Container != "" && s.Event.ProviderPaymentID == "" // an event that ends the open payments of a container
 	failed := e.Attempt.Failed() || of != nil || ofContainer || e.logged(s.Event.ID)
-	if kind == webhooks.KindSucceeded && !paid || kind == webhooks.KindFailed && !failed {
+	if kind == webhooks.KindSucceeded && !paid || (kind == webhooks.KindFailed || kind == webhooks.KindUndone) && !failed {
 		e.differs("event_agrees", "event %s was %s and was applied; the attempt is %s", s.Event.ID, kind, e.Attempt.State)
 	}
 	if kind == webhooks.KindRefundSucceeded && !e.paidBack(s.Event) {

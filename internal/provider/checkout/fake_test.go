@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/paylatch/paylatch/internal/provider/providertest"
@@ -65,17 +67,21 @@ func newFake() *fake {
 	return f
 }
 
-// list implements GET /payments, which is newer than the API description.
+// list implements GET /payments, which is newer than the API description. A page has two payments.
 func (f *fake) list(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	hits := []object{}
-	for _, p := range f.payments {
+	for _, id := range slices.Sorted(maps.Keys(f.payments)) {
+		p := f.payments[id]
 		if p.reference == r.URL.Query().Get("reference") {
 			hits = append(hits, object{"id": p.id, "reference": p.reference, "status": "Pending", "amount": p.amount})
 		}
 	}
-	answer{200, object{"limit": 10, "skip": 0, "total_count": len(hits), "data": hits}}.write(w)
+	total := len(hits)
+	skip, _ := strconv.Atoi(r.URL.Query().Get("skip"))
+	hits = hits[min(skip, total):min(skip+2, total)]
+	answer{200, object{"limit": 2, "skip": skip, "total_count": total, "data": hits}}.write(w)
 }
 
 // handler returns the fake with its list besides the described requests.

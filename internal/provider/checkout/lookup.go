@@ -3,6 +3,7 @@ package checkout
 import (
 	"context"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -71,25 +72,35 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	return gateway.Outcome{}, gateway.ErrNoSuchPayment
 }
 
-// listed returns the ids of the payments with a reference. An attempt has 50 payments at most.
+// listed returns the ids of the payments with a reference, of all pages
+// (https://www.checkout.com/docs/payments/manage-payments/get-a-list-of-payments).
 func (c *Client) listed(ctx context.Context, reference string) (ids []string, err error) {
-	var list struct {
-		Data []struct {
-			ID        string `json:"id"`
-			Reference string `json:"reference"`
-		} `json:"data"`
-	}
-	query := url.Values{"reference": {reference}, "limit": {"50"}, "skip": {"0"}}
-	if err := c.api.Get(ctx, "/payments?"+query.Encode(), nil, &list); err != nil {
-		return nil, err
-	}
-	if list.Data == nil {
-		return nil, errNameless
-	}
-	for _, hit := range list.Data {
-		if hit.Reference == reference {
-			ids = append(ids, hit.ID)
+	query := url.Values{"reference": {reference}, "limit": {strconv.Itoa(listPage)}}
+	for skip := 0; ; {
+		query.Set("skip", strconv.Itoa(skip))
+		var list struct {
+			Data []struct {
+				ID        string `json:"id"`
+				Reference string `json:"reference"`
+			} `json:"data"`
+			Total int `json:"total_count"`
+		}
+		if err := c.api.Get(ctx, "/payments?"+query.Encode(), nil, &list); err != nil {
+			return nil, err
+		}
+		for _, hit := range list.Data {
+			if hit.Reference == reference {
+				ids = append(ids, hit.ID)
+			}
+		}
+		switch skip += len(list.Data); {
+		case list.Data == nil, len(list.Data) == 0 && skip < list.Total:
+			return nil, errNameless
+		case len(list.Data) < listPage && skip >= list.Total:
+			return ids, nil
 		}
 	}
-	return ids, nil
 }
+
+// listPage is the requested page size of the list by reference.
+const listPage = 50

@@ -60,13 +60,11 @@ func (c *Client) Capabilities() payment.Capabilities {
 
 // answer is the format of Square's responses.
 type answer struct {
-	Payment  *paid    `json:"payment"`
-	Payments []paid   `json:"payments"`
-	Cursor   string   `json:"cursor"`
-	Refund   *refund  `json:"refund"`
-	Errors   []apiErr `json:"errors"`
-	Card     *card    `json:"card"`
-	Order    *order   `json:"order"`
+	Payment *paid    `json:"payment"`
+	Refund  *refund  `json:"refund"`
+	Errors  []apiErr `json:"errors"`
+	Card    *card    `json:"card"`
+	Order   *order   `json:"order"`
 }
 
 // apiErr is an error of Square

@@ -150,13 +150,14 @@ func (f *fake) list(w http.ResponseWriter, r *http.Request) {
 			found = append(found, f.payments[id])
 		}
 	}
-	body := object{"payments": found}
-	if found == nil {
-		body["payments"] = []object{}
+	body := object{}
+	if found != nil {
+		body["payments"] = found
 	}
 	if len(found) > 2 {
 		body["payments"], body["cursor"] = found[:2], found[1]["id"]
 	}
+	w.Header().Set("Square-Version", "2025-08-20")
 	answer{200, body}.write(w)
 }
 

@@ -44,3 +44,32 @@ func TestAPaymentIsFoundByItsReference(t *testing.T) {
 	_, err := c.Find(t.Context(), payment.AttemptID(uuid.Must(uuid.NewV7())))
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
+
+// Square omits an empty list: nobody has paid at the location since the attempt's creation.
+func TestAnOmittedListHasNoPayment(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFake())
+	_, err := c.Find(t.Context(), payment.AttemptID(uuid.Must(uuid.NewV7())))
+	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
+	_, err = says(t, 200, `{}`).Find(t.Context(), payment.AttemptID(uuid.Must(uuid.NewV7())))
+	unknown(t, err) // it is not Square's
+}
+
+// A declined payment does not end the search: the customer may have paid by a later payment, on another page.
+func TestALaterPaymentOfTheSameReferenceIsFound(t *testing.T) {
+	t.Parallel()
+	c, seen := serve(t, newFake())
+	id := payment.AttemptID(uuid.Must(uuid.NewV7()))
+	for i, token := range []string{cardDeclined, cardOK, cardOK, cardOK} {
+		ch := charge(token)
+		if ch.IdempotencyKey = "pay-" + string(rune('a'+i)); i == 0 || i == 3 {
+			ch.Attempt = id
+		}
+		_, err := c.Charge(t.Context(), ch)
+		require.NoError(t, err)
+		<-seen
+	}
+	o, err := c.Find(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, fsm.EventSucceeded, o.Event)
+}

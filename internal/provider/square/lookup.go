@@ -2,6 +2,7 @@ package square
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -65,7 +66,8 @@ const (
 
 // Find implements gateway.Provider. Square's list has no filter by reference. Find searches the location's payments
 // since the attempt's creation, oldest first. The attempt's id contains its creation time. A payment that was begun
-// elsewhere may be created much later. If several payments on a page match, Find returns the most advanced payment.
+// elsewhere may be created much later. The search ends with a payment that holds or captured money. If it finds no such
+// payment, Find returns the most advanced payment of all pages.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	query := url.Values{"sort_order": {"ASC"}, "limit": {pageSize}}
 	if c.Location != "" {
@@ -75,35 +77,29 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 		made := time.Unix(uuid.UUID(id).Time().UnixTime()).UTC()
 		query.Set("begin_time", made.Add(-clocks).Format(time.RFC3339))
 	}
-	for {
-		page, err := c.get(ctx, "/v2/payments?"+query.Encode(), nil)
+	var found gateway.Outcome
+	err := c.list(ctx, "/v2/payments", query, func(item json.RawMessage) error {
+		var p paid
+		if err := json.Unmarshal(item, &p); err != nil || p.ReferenceID != id.String() {
+			return err
+		}
+		o, err := c.moved(ctx, &p)
 		if err != nil {
-			return gateway.Outcome{}, unknown(err)
+			return err
 		}
-		if page.Payments == nil { // Square omits empty lists, but a proxy's response has no list either
-			return gateway.Outcome{}, errNameless
+		if found = kit.Further(found, o); found.Event == fsm.EventSucceeded || found.Event == fsm.EventAuthorized {
+			return errEnough
 		}
-		if found, err := c.furthest(ctx, page.Payments, id); err != nil || found.ProviderPaymentID != "" {
-			return found, err
-		}
-		if page.Cursor == "" {
-			return gateway.Outcome{}, gateway.ErrNoSuchPayment
-		}
-		query.Set("cursor", page.Cursor)
-	}
-}
-
-// furthest returns the most advanced payment of a page with our reference, or no payment.
-func (c *Client) furthest(ctx context.Context, page []paid, id payment.AttemptID) (found gateway.Outcome, err error) {
-	for i := range page {
-		if page[i].ReferenceID != id.String() {
-			continue
-		}
-		o, err := c.moved(ctx, &page[i])
-		if err != nil {
-			return gateway.Outcome{}, err
-		}
-		found = kit.Further(found, o)
+		return nil
+	})
+	switch {
+	case err != nil && !errors.Is(err, errEnough):
+		return gateway.Outcome{}, unknown(err)
+	case found.ProviderPaymentID == "":
+		return gateway.Outcome{}, gateway.ErrNoSuchPayment
 	}
 	return found, nil
 }
+
+// errEnough ends a list that need not be read on.
+var errEnough = errors.New("the payment is found")

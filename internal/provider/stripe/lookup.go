@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -56,16 +57,21 @@ func (c *Client) standing(ctx context.Context, id string) (gateway.Outcome, erro
 func intentPath(id string) string { return "/v1/payment_intents/" + url.PathEscape(id) }
 
 // Find implements gateway.Provider. Stripe's search lags, and the state of a found payment may be outdated. So Find uses
-// only the ids. If there are several payments, it returns the most advanced payment.
+// only the ids. If there are several payments, it returns the most advanced payment. More payments than a page has are
+// inconclusive.
 func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcome, error) {
 	p := &stripe.PaymentIntentSearchParams{}
+	p.Limit = new(int64(pageSize))
 	p.Query = "metadata['payment_attempt_id']:'" + id.String() + "'"
 	var hits page[stripe.PaymentIntent]
 	if err := c.get(ctx, "/v1/payment_intents/search", p, &hits); err != nil {
 		return gateway.Outcome{}, err
 	}
-	if hits.Data == nil {
+	switch {
+	case hits.Data == nil:
 		return gateway.Outcome{}, errNameless
+	case hits.HasMore:
+		return gateway.Outcome{}, fmt.Errorf("%w: more than %d payments of one reference", gateway.ErrInconclusive, pageSize)
 	}
 	var found gateway.Outcome
 	for _, hit := range hits.Data {

@@ -96,7 +96,7 @@ func TestFindAsksThePaymentItself(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, made, found)
 	<-seen
-	require.Equal(t, "GET /v1/payment_intents/search?query=metadata%5B%27payment_attempt_id%27%5D%3A%27"+ch.Attempt.String()+"%27", (<-seen).line)
+	require.Equal(t, "GET /v1/payment_intents/search?limit=100&query=metadata%5B%27payment_attempt_id%27%5D%3A%27"+ch.Attempt.String()+"%27", (<-seen).line)
 	require.Equal(t, "GET /v1/payment_intents/"+made.ProviderPaymentID+"?expand%5B0%5D=latest_charge.refunds", (<-seen).line)
 }
 

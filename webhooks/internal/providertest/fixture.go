@@ -95,7 +95,7 @@ func RequireSentinel(tb testing.TB, err error) {
 // RequireSound checks the invariants of every event, for any delivery.
 func RequireSound(tb testing.TB, e webhooks.Event) {
 	tb.Helper()
-	failures := []webhooks.Kind{webhooks.KindFailed, webhooks.KindSoftFailed, webhooks.KindRefundFailed}
+	failures := []webhooks.Kind{webhooks.KindFailed, webhooks.KindUndone, webhooks.KindSoftFailed, webhooks.KindRefundFailed}
 	require.NotEmpty(tb, e.ID)
 	require.Contains(tb, []webhooks.IDSource{webhooks.Native, webhooks.Derived}, e.IDSource)
 	require.NotEmpty(tb, e.Kind)

@@ -44,7 +44,7 @@ var outcomes = map[string][]webhooks.Kind{
 	"captured":       {webhooks.KindSucceeded},
 	"paid":           {webhooks.KindSucceeded},
 	"attempt_failed": {webhooks.KindSoftFailed, webhooks.KindFailed}, // failed where each try is a payment of its own
-	"failed":         {webhooks.KindFailed, webhooks.KindSoftFailed},
+	"failed":         {webhooks.KindFailed, webhooks.KindUndone, webhooks.KindSoftFailed},
 	"canceled":       {webhooks.KindFailed},
 	"expired":        {webhooks.KindFailed},
 	"refund_pending": {webhooks.KindRefundPending},
