@@ -3550,7 +3550,8 @@ type ClientInterface interface {
 	// Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
 	// an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
 	// After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
-	// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
+	// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days). They are of all
+	// users, so `On-Behalf-Of` is refused with 403.
 	//
 	// Corresponds with GET /v1/events (the `ReadEvents` operationId).
 	ReadEvents(ctx context.Context, params *ReadEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4172,7 +4173,8 @@ func (c *Client) TestEndpoint(ctx context.Context, endpoint EndpointName, params
 // Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
 // an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
 // After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
-// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
+// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days). They are of all
+// users, so `On-Behalf-Of` is refused with 403.
 //
 // Corresponds with GET /v1/events (the `ReadEvents` operationId).
 func (c *Client) ReadEvents(ctx context.Context, params *ReadEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8351,7 +8353,8 @@ type ClientWithResponsesInterface interface {
 	// Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
 	// an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
 	// After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
-	// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
+	// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days). They are of all
+	// users, so `On-Behalf-Of` is refused with 403.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -10517,7 +10520,8 @@ func (c *ClientWithResponses) TestEndpointWithResponse(ctx context.Context, endp
 // Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
 // an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
 // After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
-// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
+// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days). They are of all
+// users, so `On-Behalf-Of` is refused with 403.
 //
 // Returns a wrapper object for the known response body format(s).
 //
