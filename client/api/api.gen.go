@@ -3811,7 +3811,7 @@ type ClientInterface interface {
 	// In these cases the response has the attempt as it is, without a result of the lookup: the last lookup was less than three seconds
 	// ago, a command is under way, or the provider does not respond. The same holds if the user's limit is used up: ten lookups of the
 	// user's attempts at once, then one lookup every three seconds. This limit does not hold for a service. The call needs no key and
-	// ignores the body. A lookup moves no money.
+	// no body. A lookup moves no money.
 	//
 	// Pages on the origins in `cors_origins` of the configuration may make this call.
 	//
@@ -4614,7 +4614,7 @@ func (c *Client) CancelAttempt(ctx context.Context, paymentAttemptID AttemptID, 
 // In these cases the response has the attempt as it is, without a result of the lookup: the last lookup was less than three seconds
 // ago, a command is under way, or the provider does not respond. The same holds if the user's limit is used up: ten lookups of the
 // user's attempts at once, then one lookup every three seconds. This limit does not hold for a service. The call needs no key and
-// ignores the body. A lookup moves no money.
+// no body. A lookup moves no money.
 //
 // Pages on the origins in `cors_origins` of the configuration may make this call.
 //
@@ -8626,7 +8626,7 @@ type ClientWithResponsesInterface interface {
 	// In these cases the response has the attempt as it is, without a result of the lookup: the last lookup was less than three seconds
 	// ago, a command is under way, or the provider does not respond. The same holds if the user's limit is used up: ten lookups of the
 	// user's attempts at once, then one lookup every three seconds. This limit does not hold for a service. The call needs no key and
-	// ignores the body. A lookup moves no money.
+	// no body. A lookup moves no money.
 	//
 	// Pages on the origins in `cors_origins` of the configuration may make this call.
 	//
@@ -10901,7 +10901,7 @@ func (c *ClientWithResponses) CancelAttemptWithResponse(ctx context.Context, pay
 // In these cases the response has the attempt as it is, without a result of the lookup: the last lookup was less than three seconds
 // ago, a command is under way, or the provider does not respond. The same holds if the user's limit is used up: ten lookups of the
 // user's attempts at once, then one lookup every three seconds. This limit does not hold for a service. The call needs no key and
-// ignores the body. A lookup moves no money.
+// no body. A lookup moves no money.
 //
 // Pages on the origins in `cors_origins` of the configuration may make this call.
 //
