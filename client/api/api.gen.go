@@ -3550,7 +3550,8 @@ type ClientInterface interface {
 	// Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
 	// an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
 	// After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
-	// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
+	// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days). They are of all
+	// users, so `On-Behalf-Of` is refused with 403.
 	//
 	// Corresponds with GET /v1/events (the `ReadEvents` operationId).
 	ReadEvents(ctx context.Context, params *ReadEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3810,7 +3811,7 @@ type ClientInterface interface {
 	// In these cases the response has the attempt as it is, without a result of the lookup: the last lookup was less than three seconds
 	// ago, a command is under way, or the provider does not respond. The same holds if the user's limit is used up: ten lookups of the
 	// user's attempts at once, then one lookup every three seconds. This limit does not hold for a service. The call needs no key and
-	// ignores the body. A lookup moves no money.
+	// no body. A lookup moves no money.
 	//
 	// Pages on the origins in `cors_origins` of the configuration may make this call.
 	//
@@ -4172,7 +4173,8 @@ func (c *Client) TestEndpoint(ctx context.Context, endpoint EndpointName, params
 // Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
 // an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
 // After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
-// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
+// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days). They are of all
+// users, so `On-Behalf-Of` is refused with 403.
 //
 // Corresponds with GET /v1/events (the `ReadEvents` operationId).
 func (c *Client) ReadEvents(ctx context.Context, params *ReadEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4612,7 +4614,7 @@ func (c *Client) CancelAttempt(ctx context.Context, paymentAttemptID AttemptID, 
 // In these cases the response has the attempt as it is, without a result of the lookup: the last lookup was less than three seconds
 // ago, a command is under way, or the provider does not respond. The same holds if the user's limit is used up: ten lookups of the
 // user's attempts at once, then one lookup every three seconds. This limit does not hold for a service. The call needs no key and
-// ignores the body. A lookup moves no money.
+// no body. A lookup moves no money.
 //
 // Pages on the origins in `cors_origins` of the configuration may make this call.
 //
@@ -8351,7 +8353,8 @@ type ClientWithResponsesInterface interface {
 	// Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
 	// an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
 	// After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
-	// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
+	// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days). They are of all
+	// users, so `On-Behalf-Of` is refused with 403.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8623,7 +8626,7 @@ type ClientWithResponsesInterface interface {
 	// In these cases the response has the attempt as it is, without a result of the lookup: the last lookup was less than three seconds
 	// ago, a command is under way, or the provider does not respond. The same holds if the user's limit is used up: ten lookups of the
 	// user's attempts at once, then one lookup every three seconds. This limit does not hold for a service. The call needs no key and
-	// ignores the body. A lookup moves no money.
+	// no body. A lookup moves no money.
 	//
 	// Pages on the origins in `cors_origins` of the configuration may make this call.
 	//
@@ -10517,7 +10520,8 @@ func (c *ClientWithResponses) TestEndpointWithResponse(ctx context.Context, endp
 // Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
 // an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
 // After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
-// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
+// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days). They are of all
+// users, so `On-Behalf-Of` is refused with 403.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10897,7 +10901,7 @@ func (c *ClientWithResponses) CancelAttemptWithResponse(ctx context.Context, pay
 // In these cases the response has the attempt as it is, without a result of the lookup: the last lookup was less than three seconds
 // ago, a command is under way, or the provider does not respond. The same holds if the user's limit is used up: ten lookups of the
 // user's attempts at once, then one lookup every three seconds. This limit does not hold for a service. The call needs no key and
-// ignores the body. A lookup moves no money.
+// no body. A lookup moves no money.
 //
 // Pages on the origins in `cors_origins` of the configuration may make this call.
 //

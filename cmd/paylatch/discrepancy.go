@@ -41,12 +41,21 @@ func (c *discrepancyResolveCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		if e.Awaits() {
-			_, _ = fmt.Fprintln(d.out, "paylatch can't ask the provider. The discrepancy stays open until a second person resolves it as paid with the same provider payment id.")
+			_, _ = fmt.Fprintln(d.out, awaits(e.Discrepancy))
 			return nil
 		}
 		_, _ = fmt.Fprintf(d.out, "Discrepancy %s is resolved as %s.\n", e.ID, e.Resolved.Resolution)
 		return nil
 	})
+}
+
+// awaits returns the text of a proposed resolution.
+func awaits(d payment.Discrepancy) string {
+	resolution := string(d.Proposed.Resolution)
+	if id := d.Proposed.ProviderPaymentID; id != "" {
+		resolution += " with the provider payment id " + terminal.Visible(id)
+	}
+	return fmt.Sprintf("A second person must agree to this resolution. Discrepancy %s stays open until a second person resolves it as %s.", d.ID, resolution)
 }
 
 type discrepancyListCmd struct {

@@ -34,7 +34,7 @@ func (s *server) ListAttempts(ctx context.Context, r gen.ListAttemptsRequestObje
 	}
 	list := gen.AttemptList{Items: make([]gen.Attempt, len(views))}
 	for i, v := range views {
-		list.Items[i] = s.render.Attempt(v)
+		list.Items[i] = s.renderOf(ctx, v.UserID).Attempt(v)
 	}
 	return response{http.StatusOK, list}, nil
 }
@@ -126,6 +126,11 @@ func (s *server) readAttempt(ctx context.Context, actor authz.Actor, id payment.
 		ExchangeOf(ctx).About(v.Attempt)
 	}
 	return v, err
+}
+
+// renderOf returns the renderer of a user's objects for the caller.
+func (s *server) renderOf(ctx context.Context, user payment.UserID) render.Renderer {
+	return s.render.For(ExchangeOf(ctx).Actor, user)
 }
 
 // shown renders an attempt and sets the headers for polling it.

@@ -3,10 +3,15 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	contractfile "github.com/paylatch/paylatch/api"
+	"github.com/paylatch/paylatch/internal/api/contract"
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 func TestBadBodiesAreRefused(t *testing.T) {
@@ -92,6 +97,40 @@ func TestBadBodiesAreRefused(t *testing.T) {
 		})
 	}
 	t.Cleanup(func() { require.Zero(t, b.payments.calls, "nothing bad reaches a use case") })
+}
+
+// A call that takes no body refuses members, too.
+func TestCallsWithoutABody(t *testing.T) {
+	t.Parallel()
+	b, _ := endpointBench(t)
+	b.payments.view = payment.View{Attempt: pending()}
+	doc, err := contract.Load(contractfile.Document)
+	require.NoError(t, err)
+	checked := 0
+	for _, op := range doc.Operations() {
+		if op.Method != http.MethodPost || op.RequestBody != nil || !doc.Secured(op) {
+			continue
+		}
+		checked++
+		path := strings.NewReplacer("{payment_attempt_id}", attemptID.String(), "{endpoint}", "shop").Replace(op.Path)
+		require.NotContains(t, path, "{")
+		for body, want := range map[string]string{
+			`{"x":1}`: "400 malformed-request", `{"x":1,"x":1}`: "400 malformed-request", `{}{}`: "400 malformed-request", `[]`: "400 malformed-request",
+			`null`: "400 malformed-request", `{"` + visa + `":1}`: "422 card-number-refused", `{"x":"` + visa + `"}`: "422 card-number-refused",
+			`{"x":"` + strings.Repeat("a", 1<<20) + `"}`: "413 body-too-large",
+		} {
+			status, code, _ := strings.Cut(want, " ")
+			got := b.send(http.MethodPost, path, body, asService)
+			require.Equal(t, status, strconv.Itoa(got.StatusCode), "%s %.40s", path, body)
+			require.Equal(t, code, got.problem(t).Code)
+			require.NotContains(t, string(got.text), visa)
+		}
+		b.send(http.MethodPost, path, `{}`, asService, "Content-Type: text/plain").is(t, 415, "unsupported-media-type")
+		for _, body := range []string{``, `{}`, ` { } `} {
+			require.Equal(t, http.StatusOK, b.send(http.MethodPost, path, body, asService).StatusCode, "%s %s", path, body)
+		}
+	}
+	require.Equal(t, 2, checked)
 }
 
 func notes(n int) string {

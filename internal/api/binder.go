@@ -55,6 +55,9 @@ func (b *binder) Bind(into any, c echo.Context) error {
 	if !isJSON(r.Header) && (r.ContentLength != 0 || len(r.Header.Values(echo.HeaderContentType)) > 0) {
 		return render.Refuse("unsupported-media-type", "")
 	}
+	if op.RequestBody == nil {
+		return b.nothing(c)
+	}
 	body, err := b.Bodies.Read(c, op.RequestBody.MaxBytes)
 	switch {
 	case err != nil:
@@ -74,6 +77,38 @@ func (b *binder) Bind(into any, c echo.Context) error {
 		return fmt.Errorf("the contract allows a value that %T can't hold: %w", into, err)
 	}
 	return nil
+}
+
+// mostOfNothing is how many bytes are read of the body of a call that takes none.
+const mostOfNothing = 1024
+
+// nothing reads the body of a call that takes none: it may be an empty object.
+func (b *binder) nothing(c echo.Context) error {
+	body, err := b.Bodies.Read(c, mostOfNothing)
+	if err != nil || len(body) == 0 {
+		return err
+	}
+	value, err := contract.ParseJSON(body)
+	if err != nil {
+		return malformed(err.Error())
+	}
+	if field := cardNumberIn(value); field != "" {
+		return cardNumberRefused(field)
+	}
+	if members, ok := value.(map[string]any); !ok || len(members) > 0 {
+		return malformed("this call takes no members: leave the body out, or send an empty object")
+	}
+	return nil
+}
+
+// bindNothing is the middleware of a call that takes no body, whose handler would not read it.
+func bindNothing(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if err := c.Bind(nil); err != nil {
+			return err
+		}
+		return next(c)
+	}
 }
 
 func isJSON(h http.Header) bool {

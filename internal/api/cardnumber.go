@@ -20,8 +20,8 @@ func cardNumberRefused(member string) error {
 	return &render.ProblemError{Code: "card-number-refused", Fields: []payment.FieldError{{Field: member, Message: "must not contain a card number"}}}
 }
 
-// RefuseCardNumbers is the middleware that scans everything in a request but its body. Keys and users' ids are exempt:
-// the shop can't choose others.
+// RefuseCardNumbers is the middleware that scans everything in a request but its body. Keys, users' ids and the provider's
+// ids are exempt: the shop can't choose others.
 func RefuseCardNumbers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		for _, name := range c.ParamNames() {
@@ -94,7 +94,7 @@ func withinMembers(of string, members map[string]any) (path string, found bool) 
 // given reports whether a member of a body, within another one, or a parameter of the query, is an id that the shop can't choose anew.
 func given(of, name string) bool {
 	switch name {
-	case "user_id", "client_request_id":
+	case "user_id", "client_request_id", "provider_payment_id", "references":
 		return of == ""
 	case "reference":
 		return of == "customer"

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/api"
+	"github.com/paylatch/paylatch/internal/engine/commands"
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/redact"
 )
 
@@ -47,6 +49,7 @@ func TestCardNumberRefused(t *testing.T) {
 		"metadata":         {orders, `{"amount":1,"currency":"EUR","metadata":{"card":"` + amex + `"}}`, "", "metadata.card"},
 		"metadata's name":  {orders, `{"amount":1,"currency":"EUR","metadata":{"` + visa + `":"x"}}`, "", "metadata"},
 		"a member's name":  {orders, `{"amount":1,"currency":"EUR","` + visa + `":"x"}`, "", "body"},
+		"within metadata":  {orders, `{"amount":1,"currency":"EUR","metadata":{"provider_payment_id":"` + visa + `"}}`, "", "metadata.provider_payment_id"},
 		"reason":           {refunds, `{"reason":"to ` + visa + `"}`, "", "reason"},
 		"order in path":    {orders + "/" + visa + "/pay", goodPay, "", "order_id"},
 		"order escaped":    {orders + "/%34111111111111111/pay", goodPay, "", "order_id"},
@@ -105,6 +108,17 @@ func TestCardNumbersBothWays(t *testing.T) {
 		"Idempotency-Key: order-"+seventeen, "On-Behalf-Of: "+seventeen, "Authorization: Bearer service-1")
 	require.Equal(t, http.StatusCreated, got.StatusCode, "%s", got.text)
 	require.Equal(t, "order-"+seventeen, got.Header.Get("Idempotency-Key"), "a key is echoed")
+	b.payments.reply = commands.Reply{View: payment.View{Attempt: pending()}, Result: "created"}
+	b.payments.refund = commands.RefundReply{Refund: pendingRefund(), Result: "created"}
+	for path, body := range map[string]string{
+		"/v1/orders/A-1/attempts": `{"account":"sandbox","provider_payment_id":"` + seventeen + `","references":["` + seventeen + `"]}`,
+		attemptPath + "/report":   `{"provider_payment_id":"` + seventeen + `","references":["r","` + seventeen + `"]}`,
+		attemptPath + "/refunds":  `{"provider_payment_id":"` + seventeen + `"}`,
+		"/v1/support/discrepancies/" + attemptID.String() + "/resolve": `{"reason":"x","resolution":"paid","provider_payment_id":"` + seventeen + `"}`,
+	} {
+		got = b.command(path, body)
+		require.NotEqual(t, http.StatusUnprocessableEntity, got.StatusCode, "%s: %s", path, got.text)
+	}
 	got = b.send(http.MethodGet, "/v1/orders?user_id="+seventeen, "", "Authorization: Bearer service-1")
 	require.NotEqual(t, http.StatusUnprocessableEntity, got.StatusCode, "%s", got.text)
 }

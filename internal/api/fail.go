@@ -36,12 +36,12 @@ func (s *ExchangeOptions) fail(err error, c echo.Context) {
 	s.write(x, s.Problems.Response(p))
 }
 
-// refusedBefore marks the refusal of an executed command that is the response to a
-// copy of it which was under way. The first one has no mark: it created nothing.
+// refusedBefore marks the refusal of an executed command: it is kept with the key, or it is the response to a copy of the
+// command that was under way.
 func (x *Exchange) refusedBefore() {
 	switch {
 	case x.refused:
-		x.Result = idempotency.Created // for the metrics
+		x.SetResult(idempotency.Created)
 	case x.shared:
 		x.SetResult(idempotency.Reused)
 	}

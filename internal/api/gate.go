@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"time"
 
@@ -82,6 +83,9 @@ func (g *Gate) Middlewares() map[string][]echo.MiddlewareFunc {
 			chains[op.ID] = append(chains[op.ID], g.staffOnly(op))
 		case g.Contract.Secured(op):
 			chains[op.ID] = append(chains[op.ID], g.audited(op))
+		}
+		if op.RequestBody == nil && op.Method == http.MethodPost && g.Contract.Secured(op) {
+			chains[op.ID] = append(chains[op.ID], bindNothing)
 		}
 	}
 	return chains

@@ -62,7 +62,7 @@ func TestRefusalsAreKeptAndReplayedToTheLetter(t *testing.T) {
 	b.payments.refuses, b.payments.err = true, payment.ErrOrderExists
 	first := b.command("/v1/orders", goodOrder)
 	first.is(t, 409, "order-exists")
-	require.Empty(t, first.Header.Get("Idempotency-Result"))
+	require.Equal(t, "created", first.Header.Get("Idempotency-Result"))
 	require.Empty(t, first.Header.Get("Idempotency-Replayed"))
 	require.Equal(t, string(first.text), string(b.payments.kept.Body))
 

@@ -25,16 +25,12 @@ type Lists interface {
 
 // ListOrders handles GET /v1/orders.
 func (s *server) ListOrders(ctx context.Context, _ gen.ListOrdersRequestObject) (gen.ListOrdersResponseObject, error) {
-	return listed(ctx, lists.Orders, s.Lists.Orders, s.render.Order)
+	return listed(ctx, lists.Orders, s.Lists.Orders, func(o payment.Order) gen.Order { return s.renderOf(ctx, o.UserID).Order(o) })
 }
 
 // ListPaymentAttempts handles GET /v1/payment-attempts.
 func (s *server) ListPaymentAttempts(ctx context.Context, _ gen.ListPaymentAttemptsRequestObject) (gen.ListPaymentAttemptsResponseObject, error) {
-	shown := s.render.ForStaff
-	if ExchangeOf(ctx).Actor.Has(payment.RoleService) {
-		shown = s.render.Attempt
-	}
-	return listed(ctx, lists.Attempts, s.Lists.Attempts, shown)
+	return listed(ctx, lists.Attempts, s.Lists.Attempts, func(v payment.View) gen.Attempt { return s.renderOf(ctx, v.UserID).Attempt(v) })
 }
 
 // ListRefunds handles GET /v1/refunds.

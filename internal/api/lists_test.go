@@ -26,6 +26,8 @@ import (
 // drawer has the given number of refunds, a second apart, and one object of each other kind.
 type drawer struct {
 	refunds int
+	// orders replaces the one order.
+	orders []payment.Order
 	// fails is the number of the page whose read fails, counted from 1.
 	fails int
 
@@ -54,6 +56,9 @@ func (d *drawer) reads() int {
 }
 
 func (d *drawer) Orders(_ context.Context, q lists.Query) ([]payment.Order, error) {
+	if d.orders != nil {
+		return d.orders, d.ask(q)
+	}
 	o := order(succeeded())
 	o.Description, o.Metadata = "=HYPERLINK(\"https://evil.example\")", map[string]string{"cart": "7,7"}
 	return []payment.Order{o}, d.ask(q)
@@ -144,6 +149,36 @@ func TestListsShowWhatReadsShow(t *testing.T) {
 	}
 	require.Equal(t, map[string]any{"PaReq": "secret"}, action("service-1"))
 	require.Nil(t, action("support"), "staff can't go on in the customer's place")
+}
+
+// Staff reads no data by which it could go on with a payment in the customer's place, whichever call it makes. The
+// customer, the service and the page with the attempt's status token read it.
+func TestStaffCannotContinue(t *testing.T) {
+	t.Parallel()
+	waits := pending()
+	waits.NextAction = &payment.NextAction{Type: "post_form", URL: "https://pay.example", Fields: map[string]string{"PaReq": "secret"}, Data: json.RawMessage(`{"client_secret":"secret"}`)}
+	b := newDrawer(t, &drawer{orders: []payment.Order{order(waits)}})
+	b.payments.order, b.payments.views, b.payments.view = order(waits), []payment.View{{Attempt: waits}}, payment.View{Attempt: waits}
+	for _, path := range []string{
+		"/v1/orders", "/v1/orders/A-1", "/v1/orders/A-1/attempts", "/v1/payment-attempts", attemptPath, attemptPath + "/stream",
+	} {
+		read := func(who string, headers ...string) string {
+			return string(b.send(http.MethodGet, path, "", append(headers, "Authorization: Bearer "+who)...).text)
+		}
+		for _, staff := range []string{"support", "admin"} {
+			got := read(staff)
+			require.Contains(t, got, "https://pay.example", "%s %s", staff, path)
+			require.NotContains(t, got, "secret", "%s %s", staff, path)
+		}
+		require.Contains(t, read("service-1"), "secret", path)
+		if strings.HasPrefix(path, attemptPath) {
+			require.Contains(t, read("u1"), "secret", path)
+			require.Contains(t, read("status."+attemptID.String()), "secret", path)
+		}
+		if path == "/v1/orders" || path == "/v1/payment-attempts" {
+			require.NotContains(t, read("support", "Accept: text/csv"), "secret", path)
+		}
+	}
 }
 
 // A page after the other, by the cursors.

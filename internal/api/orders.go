@@ -44,7 +44,7 @@ func (s *server) ReadOrder(ctx context.Context, r gen.ReadOrderRequestObject) (g
 	if err != nil {
 		return nil, err
 	}
-	return response{http.StatusOK, s.render.Order(order)}, nil
+	return response{http.StatusOK, s.renderOf(ctx, order.UserID).Order(order)}, nil
 }
 
 // AmendOrder handles PATCH /v1/orders/{order_id}.

@@ -54,7 +54,7 @@ func (s *server) SupportRecheck(ctx context.Context, r gen.SupportRecheckRequest
 		return nil, err
 	}
 	x.About(v.Attempt)
-	return response{http.StatusOK, s.render.ForStaff(v)}, nil
+	return response{http.StatusOK, s.render.ForStaff().Attempt(v)}, nil
 }
 
 // SupportEvent handles GET /v1/support/events/{event_id}.

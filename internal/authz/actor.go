@@ -73,6 +73,12 @@ func (a Actor) User() payment.UserID {
 	return payment.UserID(a.Subject)
 }
 
+// Continues reports whether the actor may go on with the payments of a user: the user, a service, and the bearer of an
+// attempt's status token. Staff only look.
+func (a Actor) Continues(user payment.UserID) bool {
+	return a.OnlyAttempt != nil || a.Has(payment.RoleService) || a.User() == user
+}
+
 // Require returns a RoleError unless the actor has one of the roles.
 func (a Actor) Require(roles ...payment.Role) error {
 	if a.OnlyAttempt != nil || !a.Has(roles...) {

@@ -59,7 +59,7 @@ func (e *Entrance) bounded(next http.Handler) http.Handler {
 // would be written into the audit log as a card number in clear.
 func holdsCardNumber(r *http.Request) bool {
 	for name, values := range r.Form {
-		if name != "user_id" && slices.ContainsFunc(values, redact.CardNumberIn) {
+		if name != "user_id" && name != "provider_payment_id" && slices.ContainsFunc(values, redact.CardNumberIn) {
 			return true
 		}
 	}

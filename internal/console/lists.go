@@ -109,12 +109,12 @@ func (p ListPages) Refunds(v *Visit) error {
 
 // PaymentsFile hands out payments as CSV, as the API does.
 func (p ListPages) PaymentsFile(v *Visit) error {
-	return file(v, p.Zone, payments(), p.Lists.Attempts, render.New(v.Now, 0).ForStaff)
+	return file(v, p.Zone, payments(), p.Lists.Attempts, render.New(v.Now, 0).ForStaff().Attempt)
 }
 
 // OrdersFile hands out orders as CSV, as the API does.
 func (p ListPages) OrdersFile(v *Visit) error {
-	return file(v, p.Zone, listsOrders(), p.Lists.Orders, render.New(v.Now, 0).Order)
+	return file(v, p.Zone, listsOrders(), p.Lists.Orders, render.New(v.Now, 0).ForStaff().Order)
 }
 
 // RefundsFile hands out refunds as CSV, as the API does.

@@ -13,6 +13,7 @@ import (
 	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/webhooks"
 )
 
 // TestHoldIsTheMerchants shows that only the merchant's decision releases money on hold, after any request of the
@@ -66,6 +67,57 @@ func TestHoldIsTheMerchants(t *testing.T) {
 			require.Equal(t, fsm.Failed, r.attempt(t, id).State)
 		})
 	}
+	for name, end := range ends {
+		t.Run(name+"_approved_and_the_lookup_fails", func(t *testing.T) {
+			t.Parallel()
+			look := &answering{}
+			r := newStrictEnvOf(t, look.on)
+			id := r.heldAs(t, "tok_redirect")
+			r.approveAtProvider(t, id)
+			look.lookup = func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer }
+			require.ErrorIs(t, end(t, r, id), payment.ErrBusy)
+			look.lookup = nil
+			require.ErrorIs(t, end(t, r, id), payment.ErrForbidden)
+			require.Zero(t, look.cancels.Load())
+			r.staysOnHold(t, id)
+		})
+		t.Run(name+"_approved_without_lookups", func(t *testing.T) {
+			t.Parallel()
+			look := &answering{can: func(c *payment.Capabilities) { c.Lookup = payment.LookupNone }}
+			r := newStrictEnvOf(t, look.on)
+			id := r.heldAs(t, "tok_redirect")
+			require.ErrorIs(t, end(t, r, id), payment.ErrForbidden)
+			require.Zero(t, look.cancels.Load())
+			require.Equal(t, fsm.Applied, r.say(t, id, webhooks.KindAuthorized))
+			r.approveAtProvider(t, id)
+			r.staysOnHold(t, id)
+		})
+		t.Run(name+"_without_a_hold_and_without_lookups", func(t *testing.T) {
+			t.Parallel()
+			r := newStrictEnvOf(t, (&answering{can: func(c *payment.Capabilities) { c.Lookup = payment.LookupNone }}).on)
+			id := r.tried(t, "tok_redirect", payment.CaptureAutomatic)
+			require.NoError(t, end(t, r, id))
+			require.Equal(t, fsm.Failed, r.attempt(t, id).State)
+		})
+	}
+	for name, lookup := range map[string]func() (gateway.Outcome, error){
+		"approved":               says(fsm.EventAuthorized),
+		"and_the_lookup_fails":   func() (gateway.Outcome, error) { return gateway.Outcome{}, errNoAnswer },
+		"and_the_lookup_is_late": func() (gateway.Outcome, error) { return gateway.Outcome{}, gateway.ErrThrottled },
+	} {
+		t.Run("another_pay_after_a_declined_try_"+name, func(t *testing.T) {
+			t.Parallel()
+			look := &answering{lookup: lookup}
+			r := newStrictEnvOf(t, look.on)
+			id := r.heldAs(t, "tok_redirect")
+			require.Equal(t, fsm.Applied, r.declines(t, id, "insufficient_funds"))
+			_, err := try(t.Context(), r.service, "A-1", "second-key", "tok_success")
+			var progress *payment.InProgressError
+			require.ErrorAs(t, err, &progress)
+			require.Equal(t, id, progress.Attempt.ID)
+			require.Zero(t, look.cancels.Load())
+		})
+	}
 	t.Run("second_pay", func(t *testing.T) {
 		t.Parallel()
 		r := newStrictEnv(t)
@@ -87,7 +139,13 @@ func TestHoldIsTheMerchants(t *testing.T) {
 // newStrictEnv is an env whose customers have only the right to pay.
 func newStrictEnv(t *testing.T) *env {
 	t.Helper()
-	return newEnv(t, setup{silent: true, change: func(o *options) { o.CustomersMay, o.ProviderTimeout = nil, time.Second }})
+	return newStrictEnvOf(t, nil)
+}
+
+// newStrictEnvOf is newStrictEnv with another provider.
+func newStrictEnvOf(t *testing.T, provider func(gateway.Provider) gateway.Provider) *env {
+	t.Helper()
+	return newEnv(t, setup{silent: true, provider: provider, change: func(o *options) { o.CustomersMay, o.ProviderTimeout = nil, time.Second }})
 }
 
 // heldAs begins a payment of order A-1 with a hold, by the shop for the customer.

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
@@ -20,7 +21,11 @@ func TestRefundBesideADispute(t *testing.T) {
 	opened.Dispute = &webhooks.Dispute{ID: "dp_1", Status: webhooks.DisputeOpen}
 	r.tell(t, opened)
 	cmd := commands.CreateRefund{AttemptID: id, ProviderPaymentID: r.attempt(t, id).ProviderPaymentID}
-	_, err := r.Refund(t.Context(), shop, request("refund", "refund-1", ""), cmd)
+	ofAnother := request("refund", "refund-1", "")
+	ofAnother.User = "u2"
+	_, err := r.Refund(t.Context(), authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u2"}, ofAnother, cmd)
+	require.ErrorIs(t, err, payment.ErrForbidden, "a stranger does not learn of the dispute")
+	_, err = r.Refund(t.Context(), shop, request("refund", "refund-1", ""), cmd)
 	require.ErrorIs(t, err, payment.ErrDisputeOpen)
 	require.Empty(t, r.refunds(t, id))
 	cmd.AcknowledgeDispute = true

@@ -9,6 +9,8 @@ import (
 type Sight struct {
 	// Silent is set where no lookup is possible, or where its result proves nothing.
 	Silent bool
+	// Unfound is set where the provider finds no payment by our reference. With Silent, the payment may still come.
+	Unfound bool
 	// Event is the furthest status that the provider reports. Without Silent, empty means that the provider has no such
 	// payment, or refund.
 	Event fsm.Event

@@ -82,6 +82,22 @@ func TestEveryCallWithATokenNamesWhatThatMayMeet(t *testing.T) {
 	require.Positive(t, checked)
 }
 
+// The gate counts the refused bodies of every call with a token, so each of them may be told to wait.
+func TestEveryCallWithABodyNamesItsLimit(t *testing.T) {
+	t.Parallel()
+	d := document(t)
+	checked := 0
+	for _, op := range d.Operations() {
+		if !d.Secured(op) || op.RequestBody == nil {
+			continue
+		}
+		_, named := op.Responses.Find("429")
+		require.True(t, named, op.ID)
+		checked++
+	}
+	require.Positive(t, checked)
+}
+
 func TestMistakesAreSentences(t *testing.T) {
 	t.Parallel()
 	d := document(t)

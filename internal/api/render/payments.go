@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/paylatch/paylatch/internal/api/gen"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -13,6 +14,8 @@ import (
 type Renderer struct {
 	now       func() time.Time
 	pollAfter time.Duration
+	// forStaff leaves out the data that would let staff continue a payment in the customer's place.
+	forStaff bool
 }
 
 // New returns a renderer with a clock. A pending attempt should first be read again after pollAfter; 0 means a second.
@@ -20,7 +23,19 @@ func New(now func() time.Time, pollAfter time.Duration) Renderer {
 	if pollAfter == 0 {
 		pollAfter = time.Second
 	}
-	return Renderer{now, pollAfter}
+	return Renderer{now: now, pollAfter: pollAfter}
+}
+
+// For returns a renderer for a reader of a user's objects.
+func (r Renderer) For(reader authz.Actor, of payment.UserID) Renderer {
+	r.forStaff = !reader.Continues(of)
+	return r
+}
+
+// ForStaff returns a renderer that leaves out the data that would let staff continue a payment in the customer's place.
+func (r Renderer) ForStaff() Renderer {
+	r.forStaff = true
+	return r
 }
 
 // Order renders an order with its attempts.
@@ -72,13 +87,7 @@ func (r Renderer) Attempt(v payment.View) gen.Attempt {
 	}
 	out.NextPollMs = r.nextPoll(v.Attempt).Milliseconds()
 	out.NextAction = nextAction(v.NextAction)
-	return out
-}
-
-// ForStaff is Attempt without the data that would let staff continue the payment in the customer's place.
-func (r Renderer) ForStaff(v payment.View) gen.Attempt {
-	out := r.Attempt(v)
-	if n := out.NextAction; n != nil {
+	if n := out.NextAction; n != nil && r.forStaff {
 		n.Fields, n.Data = nil, nil
 	}
 	return out

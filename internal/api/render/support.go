@@ -38,7 +38,7 @@ func hit(h finder.Hit) gen.SupportHit {
 // SupportAttempt renders an attempt with its timeline and events.
 func (r Renderer) SupportAttempt(a support.Attempt) gen.SupportAttempt {
 	return gen.SupportAttempt{
-		Summary: a.Summary, Attempt: r.ForStaff(a.View), Timeline: mapped(a.Timeline, entry),
+		Summary: a.Summary, Attempt: r.ForStaff().Attempt(a.View), Timeline: mapped(a.Timeline, entry),
 		Events: mapped(a.Events, func(e support.ShownEvent) gen.SupportEvent {
 			return gen.SupportEvent{
 				EventID: e.ID.String(), ProviderEventID: e.ProviderEventID, Kind: e.Kind, Verdict: string(e.Verdict),

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/paylatch/paylatch/internal/api/render"
+	"github.com/paylatch/paylatch/internal/authz"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/stream"
 )
@@ -39,19 +40,30 @@ func NewHub(
 	})
 }
 
-// Status is an attempt as all its waiters share it: it is rendered once for them.
+// Status is an attempt as all its waiters share it: it is rendered once for them, and once for staff.
 type Status struct {
 	payment.View
 
+	all, staff text
+}
+
+// text is a rendered status.
+type text struct {
 	once sync.Once
 	// event is the status as server-sent events have it, body the JSON in it.
 	event, body []byte
 }
 
-func (s *Status) render(r render.Renderer) {
-	s.once.Do(func() {
+// render returns the status for a reader.
+func (s *Status) render(r render.Renderer, reader authz.Actor) *text {
+	t := &s.all
+	if !reader.Continues(s.UserID) {
+		t = &s.staff
+	}
+	t.once.Do(func() {
 		head := "event: status\nid: " + strconv.Itoa(s.Version) + "\ndata: "
-		s.event = append(append([]byte(head), render.JSON(r.Attempt(s.View))...), '\n')
-		s.body = s.event[len(head) : len(s.event)-1]
+		t.event = append(append([]byte(head), render.JSON(r.For(reader, s.UserID).Attempt(s.View))...), '\n')
+		t.body = t.event[len(head) : len(t.event)-1]
 	})
+	return t
 }

@@ -96,8 +96,7 @@ func (s *Service) response(h http.Header, p Poll, status *Status) (int, []byte) 
 		return http.StatusNotModified, nil
 	}
 	h.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
-	status.render(s.Renderer)
-	return http.StatusOK, status.body
+	return http.StatusOK, status.render(s.Renderer, p.Actor).body
 }
 
 // statusPeerClosed is the status in the log if the peer closed the connection before the response.

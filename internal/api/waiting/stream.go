@@ -57,7 +57,7 @@ func (s *Service) Stream(ctx context.Context, w http.ResponseWriter, r Stream) (
 	h.Set(echo.HeaderContentType, "text/event-stream")
 	h.Set(echo.HeaderCacheControl, "no-store, no-transform")
 	h.Set("X-Accel-Buffering", "no") // nginx would hold the events back
-	text := s.first(v, known)
+	text := s.first(r.Actor, v, known)
 	atOnce := func(w http.ResponseWriter) int {
 		w.WriteHeader(http.StatusOK)
 		_, _ = w.Write(text)
@@ -74,7 +74,7 @@ func (s *Service) Stream(ctx context.Context, w http.ResponseWriter, r Stream) (
 		err := c.begin(http.StatusOK, -1, text)
 		text = nil // it is as large as all else that a waiter keeps
 		if err == nil {
-			s.follow(c, slot, version)
+			s.follow(c, slot, r.Actor, version)
 		}
 		return http.StatusOK
 	}
@@ -82,18 +82,17 @@ func (s *Service) Stream(ctx context.Context, w http.ResponseWriter, r Stream) (
 }
 
 // first returns the beginning of a stream.
-func (s *Service) first(v payment.View, known bool) []byte {
+func (s *Service) first(reader authz.Actor, v payment.View, known bool) []byte {
 	text := []byte("retry: " + strconv.Itoa(retryAfter+rand.IntN(retryAfter)) + "\n\n") //nolint:gosec // spreads load, guards nothing
 	if known {
 		return text
 	}
 	status := &Status{View: v}
-	status.render(s.Renderer)
-	return append(text, status.event...)
+	return append(text, status.render(s.Renderer, reader).event...)
 }
 
 // follow sends each change after a version, and a comment from time to time, until the last.
-func (s *Service) follow(c *connection, slot slot, version int) {
+func (s *Service) follow(c *connection, slot slot, reader authz.Actor, version int) {
 	next := time.Now().Add(heartbeatEvery) //nolint:forbidigo // the socket's clock
 	for beats := 0; beats < heartbeats; {
 		status, err := c.await(slot, version, next)
@@ -101,8 +100,7 @@ func (s *Service) follow(c *connection, slot slot, version int) {
 		switch {
 		case err == nil:
 			version = status.Version
-			status.render(s.Renderer)
-			text = status.event
+			text = status.render(s.Renderer, reader).event
 		case errors.Is(err, errTimeout):
 			beats++
 			next = next.Add(heartbeatEvery)

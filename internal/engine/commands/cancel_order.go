@@ -20,11 +20,12 @@ func (c *Commands) CancelOrder(ctx context.Context, actor authz.Actor, req idemp
 	if err := actor.MayAct(); err != nil {
 		return payment.Order{}, "", err
 	}
-	if err := c.lookForHoldOf(ctx, actor, id); err != nil {
+	looked, err := c.lookForHoldOf(ctx, actor, id)
+	if err != nil {
 		return payment.Order{}, "", err
 	}
 	done, shared, err := c.orders.Do(ctx, req, c.Wait, func() (orderReply, error) {
-		return c.cancelOrder(context.WithoutCancel(ctx), actor, req, id)
+		return c.cancelOrder(context.WithoutCancel(ctx), actor, req, id, looked)
 	})
 	if shared {
 		done.result = idempotency.Reused
@@ -32,13 +33,13 @@ func (c *Commands) CancelOrder(ctx context.Context, actor authz.Actor, req idemp
 	return done.Order, done.result, err
 }
 
-func (c *Commands) cancelOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID) (orderReply, error) {
+func (c *Commands) cancelOrder(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID, looked payment.AttemptID) (orderReply, error) {
 	if err := c.Quota.Take(ctx, c.Store, req); err != nil {
 		return orderReply{}, err
 	}
 	var r orderCancel
 	err := idempotency.InTurn(ctx, c.Wait, func() (err error) {
-		r, err = c.requestCancel(ctx, actor, req, id)
+		r, err = c.requestCancel(ctx, actor, req, id, looked)
 		return err
 	})
 	switch {
@@ -95,9 +96,9 @@ type orderCancel struct {
 }
 
 // requestCancel puts the cancel request on disk, with a cancel for the live attempt.
-func (c *Commands) requestCancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID) (r orderCancel, err error) {
+func (c *Commands) requestCancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.OrderID, looked payment.AttemptID) (r orderCancel, err error) {
 	done, err := c.underKey(ctx, req, idempotency.KeepOther, func(ctx context.Context, tx Tx, rec idempotency.Record) (*idempotency.Response, error) {
-		live, err := c.cancelIn(ctx, tx, actor, id)
+		live, err := c.cancelIn(ctx, tx, actor, id, looked)
 		r = orderCancel{live: live, fence: rec.Fence}
 		return nil, err
 	})
@@ -109,7 +110,7 @@ func (c *Commands) requestCancel(ctx context.Context, actor authz.Actor, req ide
 
 // cancelIn writes the cancel request under the order's lock and returns the order's live
 // attempt.
-func (c *Commands) cancelIn(ctx context.Context, tx Tx, actor authz.Actor, id payment.OrderID) (*payment.Attempt, error) {
+func (c *Commands) cancelIn(ctx context.Context, tx Tx, actor authz.Actor, id payment.OrderID, looked payment.AttemptID) (*payment.Attempt, error) {
 	o, err := tx.OrderLock(ctx, id)
 	switch {
 	case errors.Is(err, payment.ErrOrderNotFound):
@@ -125,7 +126,7 @@ func (c *Commands) cancelIn(ctx context.Context, tx Tx, actor authz.Actor, id pa
 	case o.HoldsMoney() && o.Live() == nil:
 		return nil, idempotency.Refused(o.LateMoney())
 	}
-	if err := c.mayRelease(actor, o.Attempts...); err != nil {
+	if err := c.mayRelease(actor, looked, o.Attempts...); err != nil {
 		return nil, err
 	}
 	live, cancelled := o.Live(), outbox.Order(outbox.OrderCancelled, o, payment.AttemptID{}, tx.Now())

@@ -11,15 +11,21 @@ import (
 )
 
 // mayRelease returns ErrForbidden where the actor would end a hold of the merchant: money of one of the attempts is
-// authorized, and a customer may not release it. It returns ErrBusy while that is uncertain.
-func (c *Commands) mayRelease(actor authz.Actor, attempts ...payment.Attempt) error {
-	switch {
-	case c.releases(actor):
+// authorized, and a customer may not release it. It returns ErrForbidden, too, if nobody can look up whether money is on
+// hold, and ErrBusy while that is uncertain. Looked is the attempt for which a lookup has just shown it.
+func (c *Commands) mayRelease(actor authz.Actor, looked payment.AttemptID, attempts ...payment.Attempt) error {
+	if c.releases(actor) {
 		return nil
-	case slices.ContainsFunc(attempts, onHold):
-		return &authz.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "let the shop end the hold"}
-	case slices.ContainsFunc(attempts, mayHaveHeld):
-		return payment.ErrBusy
+	}
+	for _, a := range attempts {
+		_, callable := c.Runner.Account(a)
+		unseen := callable && mayHold(a) && a.ID != looked
+		switch {
+		case onHold(a), unseen && !c.Runner.Askable(a):
+			return &authz.RoleError{Needed: []payment.Role{payment.RoleService}, Or: "let the shop end the hold"}
+		case unseen, mayHaveHeld(a):
+			return payment.ErrBusy
+		}
 	}
 	return nil
 }
@@ -33,46 +39,55 @@ func onHold(a payment.Attempt) bool {
 	return a.State == fsm.Authorized || a.OnHold() > 0 || a.Rest() > 0
 }
 
-// mayHaveHeld reports whether the outcome of a charge with manual capture is unknown.
+// mayHaveHeld reports whether a charge with manual capture has no known outcome.
 func mayHaveHeld(a payment.Attempt) bool {
-	return a.Capture.Holds() && a.State == fsm.OutcomeUnknown
+	return a.Capture.Holds() && (a.State == fsm.Requested || a.State == fsm.OutcomeUnknown)
 }
 
-// lookForHold looks up at the provider whether money of an attempt that waits for its customer is on hold by now, as far
-// as a lookup is possible: a hold with a report that was lost, or is on its way, is the merchant's too.
-func (c *Commands) lookForHold(ctx context.Context, actor authz.Actor, id payment.AttemptID) error {
+// mayHold reports whether money of an attempt may be on hold by now, because the report of the hold was lost or is on its
+// way.
+func mayHold(a payment.Attempt) bool {
+	return a.Capture.Holds() && (a.State == fsm.AwaitingCustomer || a.State == fsm.Processing)
+}
+
+// lookForHold looks up at the provider whether money of an attempt is on hold before a customer's request ends the
+// attempt: a hold without a report is the merchant's, too. It returns the attempt's id if the lookup has shown it.
+func (c *Commands) lookForHold(ctx context.Context, actor authz.Actor, id payment.AttemptID) (looked payment.AttemptID, err error) {
 	if c.releases(actor) {
-		return nil
+		return looked, nil
 	}
 	a, err := c.Store.Attempt(ctx, id)
 	switch {
 	case errors.Is(err, payment.ErrAttemptNotFound):
-		return nil // the command returns the error
+		return looked, nil // the command returns the error
 	case err != nil:
-		return err
-	case a.UserID != actor.User(), !a.Capture.Holds(), a.State != fsm.AwaitingCustomer, !c.Runner.Reachable(a):
-		return nil
+		return looked, err
+	case a.UserID != actor.User(), !mayHold(a), !c.Runner.Askable(a):
+		return looked, nil
 	}
-	_, err = c.Runner.Recheck(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "cancel"})
-	if errors.Is(err, payment.ErrBusy) {
-		return nil // another runner has it: the command waits for that, or is refused
+	sight, err := c.Runner.Look(ctx, id, payment.Cause{Kind: payment.CauseCheck, ID: "cancel"})
+	switch {
+	case errors.Is(err, payment.ErrBusy), err == nil && sight.Silent && !sight.Unfound:
+		return looked, nil // the command waits for the other runner, or is refused
+	case err != nil:
+		return looked, err
 	}
-	return err
+	return id, nil
 }
 
 // lookForHoldOf is lookForHold for the live attempt of an order.
-func (c *Commands) lookForHoldOf(ctx context.Context, actor authz.Actor, id payment.OrderID) error {
+func (c *Commands) lookForHoldOf(ctx context.Context, actor authz.Actor, id payment.OrderID) (looked payment.AttemptID, err error) {
 	if c.releases(actor) {
-		return nil
+		return looked, nil
 	}
 	o, err := c.Store.Order(ctx, id)
 	switch live := o.Live(); {
 	case errors.Is(err, payment.ErrOrderNotFound):
-		return nil // the command returns the error
+		return looked, nil // the command returns the error
 	case err != nil:
-		return err
+		return looked, err
 	case live == nil:
-		return nil
+		return looked, nil
 	default:
 		return c.lookForHold(ctx, actor, live.ID)
 	}

@@ -364,7 +364,8 @@ func notCapturedAgain(a payment.Attempt, r gateway.CallResult) bool {
 // rest of it, and the attempt stays as it is. It returns payment.ErrAttemptFinal, ErrForbidden for a
 // customer where money is on hold, and the errors of Confirm.
 func (c *Commands) Cancel(ctx context.Context, actor authz.Actor, req idempotency.Request, id payment.AttemptID) (Reply, error) {
-	if err := c.lookForHold(ctx, actor, id); err != nil {
+	looked, err := c.lookForHold(ctx, actor, id)
+	if err != nil {
 		return Reply{}, err
 	}
 	return c.operate(ctx, operation{
@@ -373,7 +374,7 @@ func (c *Commands) Cancel(ctx context.Context, actor authz.Actor, req idempotenc
 			if a.State.Final() && a.Rest() == 0 {
 				return 0, payment.ErrAttemptFinal
 			}
-			return 0, c.mayRelease(actor, a)
+			return 0, c.mayRelease(actor, looked, a)
 		},
 		met: func(a payment.Attempt) bool {
 			return a.Failed() || a.Capture == payment.CaptureSeveral && a.Succeeded() && a.Rest() == 0

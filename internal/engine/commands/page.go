@@ -18,14 +18,16 @@ func (c *Commands) closesPage(a payment.Attempt) bool {
 
 // closePage cancels the page at the provider, at once. The attempt fails, with the reason of its last try, only if the
 // provider reports that the page is over. A cancel with an open outcome goes on by itself, and the pay is refused with
-// InProgressError. A page that was paid meanwhile stays paid.
+// InProgressError. A page that was paid meanwhile stays paid, and a page where money may be on hold stays open for a
+// customer's pay.
 func (c *Commands) closePage(ctx context.Context, id payment.AttemptID, by *payStart) error {
-	if err := c.lookForHold(ctx, by.actor, id); err != nil {
+	looked, err := c.lookForHold(ctx, by.actor, id)
+	if err != nil {
 		return err
 	}
-	err := c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
+	err = c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
 		a, _, err := tx.AttemptLock(ctx, id)
-		if err != nil || !a.DeclinedOnPage() {
+		if err != nil || !a.DeclinedOnPage() || c.mayRelease(by.actor, looked, a) != nil {
 			return err
 		}
 		s := changeset.New(tx, c.Runner.Rules)

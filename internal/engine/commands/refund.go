@@ -70,11 +70,9 @@ func (c *Commands) refund(ctx context.Context, actor authz.Actor, req idempotenc
 	if err := c.Quota.Take(ctx, c.Store, req); err != nil {
 		return RefundReply{}, err
 	}
-	if err := c.undisputed(ctx, cmd); err != nil {
-		return RefundReply{}, err
-	}
+	disputed := c.undisputed(ctx, cmd)
 	permit := c.Runner.Permit()
-	t, err := c.beginRefund(ctx, actor, req, cmd)
+	t, err := c.beginRefund(ctx, actor, req, cmd, disputed)
 	if errors.Is(err, errReplay) {
 		return c.refund(ctx, actor, req, cmd)
 	}
@@ -101,8 +99,8 @@ func (c *Commands) undisputed(ctx context.Context, cmd CreateRefund) error {
 }
 
 // beginRefund is commit 1 of a refund: under the attempt's lock pending refunds count, so
-// two can't take the same money.
-func (c *Commands) beginRefund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd CreateRefund) (t runner.Task, err error) {
+// two can't take the same money. Disputed refuses the refund to an actor who may make it.
+func (c *Commands) beginRefund(ctx context.Context, actor authz.Actor, req idempotency.Request, cmd CreateRefund, disputed error) (t runner.Task, err error) {
 	done, err := c.underKey(ctx, req, idempotency.KeepMoney, func(ctx context.Context, tx Tx, _ idempotency.Record) (*idempotency.Response, error) {
 		a, _, err := tx.AttemptLock(ctx, cmd.AttemptID)
 		switch {
@@ -113,6 +111,9 @@ func (c *Commands) beginRefund(ctx context.Context, actor authz.Actor, req idemp
 		}
 		if err := actor.MayRefundOf(a.UserID); err != nil {
 			return nil, err
+		}
+		if disputed != nil {
+			return nil, disputed
 		}
 		if err := c.callable(a); err != nil {
 			return nil, err

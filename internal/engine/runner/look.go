@@ -25,7 +25,8 @@ func (r *Runner) Look(ctx context.Context, id payment.AttemptID, cause payment.C
 	}
 	can := r.capabilities(a)
 	sight := gateway.Sight{ShowsRefunds: can.Shows >= payment.ShowsRefunds, Cancels: can.Cancels > payment.CancelsNone, Attempt: a}
-	outs, reports, known := r.looked(ctx, a, can, cause)
+	outs, reports, known, err := r.looked(ctx, a, can, cause)
+	sight.Unfound = a.ProviderPaymentID == "" && errors.Is(err, gateway.ErrNoSuchPayment)
 	if sight.Silent = !known; sight.Silent {
 		return sight, nil
 	}
@@ -60,23 +61,23 @@ func (r *Runner) still(ctx context.Context, id payment.AttemptID) (a payment.Att
 }
 
 // looked returns the provider's responses about the payments of an attempt, with their reports. It reports whether they
-// are conclusive: an empty response proves that the payment does not exist.
-func (r *Runner) looked(ctx context.Context, a payment.Attempt, can payment.Capabilities, cause payment.Cause) ([]gateway.Outcome, []payment.Report, bool) {
+// are conclusive: an empty response proves that the payment does not exist. The error is the provider's.
+func (r *Runner) looked(ctx context.Context, a payment.Attempt, can payment.Capabilities, cause payment.Cause) ([]gateway.Outcome, []payment.Report, bool, error) {
 	named := a.ProviderPaymentID != ""
 	if !named && (!can.Finds() || a.ReadAt.Sub(a.CreatedAt) < can.FindLag) {
-		return nil, nil, false
+		return nil, nil, false, nil
 	}
 	call, end := context.WithTimeout(ctx, r.ProviderTimeout)
 	defer end()
 	outs, reports, err := r.standings(call, r.AccountOf(a).Provider, &a, cause)
 	switch {
 	case err == nil:
-		return outs, reports, true
+		return outs, reports, true, nil
 	case !named && errors.Is(err, gateway.ErrNoSuchPayment):
 		proves := (can.Lookup == payment.LookupConsistent || a.Origin == payment.OriginExternal) && a.Unreported()
-		return nil, nil, proves && r.neverArrived(Task{Attempt: a}, can)
+		return nil, nil, proves && r.neverArrived(Task{Attempt: a}, can), err
 	}
-	return nil, nil, false
+	return nil, nil, false, err
 }
 
 // undone returns reports of the refunds that the answers do not show, because they may have been undone.

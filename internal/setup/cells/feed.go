@@ -88,7 +88,7 @@ func (a *answer) page() (p page, is bool) {
 func (r *Router) feed(w http.ResponseWriter, req *http.Request) {
 	from, err := r.parse(req.URL.Query().Get("after"))
 	if err != nil {
-		r.refuse(w, err)
+		r.refuse(w, req, err)
 		return
 	}
 	answers := r.each(func(i int) *http.Request { return reading(req.Context(), req, from[i], 0, false) })
@@ -127,7 +127,7 @@ func (r *Router) feedOf(w http.ResponseWriter, req *http.Request) {
 	}
 	from, err := r.parse(req.URL.Query().Get("after"))
 	if err != nil {
-		r.refuse(w, err)
+		r.refuse(w, req, err)
 		return
 	}
 	a := ask(r.Cells[i].API, reading(req.Context(), withoutCell(req), from[i], 0, true))

@@ -155,9 +155,7 @@ func TestTheFeedRefuses(t *testing.T) {
 	t.Parallel()
 	all, r := feeds(2)
 	for _, query := range []string{"after=0:1.2:1", "after=0:x", "after=0:1.1", "after=:", "after=0:-1", "limit=0", "limit=x"} {
-		w := httptest.NewRecorder()
-		r.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/events?"+query, nil))
-		require.Equal(t, http.StatusUnprocessableEntity, w.Code, query)
+		require.Equal(t, http.StatusUnprocessableEntity, getAs(r, "/v1/events?"+query).Code, query)
 	}
 	all[0].down, all[1].down = true, true
 	w := httptest.NewRecorder()
@@ -221,8 +219,7 @@ func TestFeedOfOneCell(t *testing.T) {
 	require.Equal(t, []string{"2-1"}, ids)
 	ids, _ = pageOf(t, r, "after="+next)
 	require.Equal(t, []string{"0-0", "1-0", "0-1", "1-1"}, ids)
-	w := httptest.NewRecorder()
-	r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/events?cell=2", nil))
+	w := getAs(r, "/v1/events?cell=2")
 	require.Equal(t, http.StatusUnprocessableEntity, w.Code)
 	require.Contains(t, w.Body.String(), "must be the number of a cell: 0, 1, 7")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/paylatch/paylatch/internal/api"
 	"github.com/paylatch/paylatch/internal/api/render"
 	"github.com/paylatch/paylatch/internal/console"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -55,6 +56,10 @@ func New(o Options) *Router {
 
 // ServeHTTP implements http.Handler.
 func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	api.WithRequestID(http.HandlerFunc(r.serve)).ServeHTTP(w, req)
+}
+
+func (r *Router) serve(w http.ResponseWriter, req *http.Request) {
 	reads := req.Method == http.MethodGet || req.Method == http.MethodHead
 	switch path := req.URL.Path; {
 	case r.Health && path == "/readyz":
@@ -94,7 +99,7 @@ func (r *Router) leadTo(w http.ResponseWriter, req *http.Request, number string)
 	n, found := r.number(number)
 	switch {
 	case !found:
-		r.refuse(w, payment.Invalid(parameter, "must be the number of a cell: "+strings.Join(r.numbers(), ", ")))
+		r.refuse(w, req, payment.Invalid(parameter, "must be the number of a cell: "+strings.Join(r.numbers(), ", ")))
 	case isConsole(req):
 		r.choose(w, req, number)
 	default:
@@ -198,8 +203,13 @@ func withoutCell(req *http.Request) *http.Request {
 	return other
 }
 
-func (r *Router) refuse(w http.ResponseWriter, err error) {
-	d := r.problems.Document("", err)
+// refuse responds with a problem. A call of the API without a token gets the API's refusal instead.
+func (r *Router) refuse(w http.ResponseWriter, req *http.Request, err error) {
+	if req.Header.Get("Authorization") == "" && strings.HasPrefix(req.URL.Path, "/v1/") {
+		r.Cells[0].API.ServeHTTP(w, withoutCell(req))
+		return
+	}
+	d := r.problems.Document(req.Header.Get("X-Request-Id"), err)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
 	write(w, d.Status, d)

@@ -53,6 +53,18 @@ func get(h http.Handler, method, target string, cookies ...*http.Cookie) *httpte
 	return w
 }
 
+// getAs is get with a token, and with a header and its value.
+func getAs(h http.Handler, target string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, target, nil)
+	r.Header.Set("Authorization", "Bearer t")
+	if len(header) > 0 {
+		r.Header.Set(header[0], header[1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
 func TestRequestsAreLedToTheirCell(t *testing.T) {
 	t.Parallel()
 	of := func(n payment.Cell) string { return n.NewID().String() }
@@ -103,10 +115,33 @@ func TestRequestsAreLedToTheirCell(t *testing.T) {
 func TestAnUnknownCellIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, n := range []string{"2", "-1", "x", "", "07", "all"} {
-		got := get(router(cells.Options{}), http.MethodGet, "/v1/support/overview?cell="+n)
+		got := getAs(router(cells.Options{}), "/v1/support/overview?cell="+n)
 		require.Equal(t, http.StatusUnprocessableEntity, got.Code, n)
 		require.Equal(t, "application/problem+json", got.Header().Get("Content-Type"))
 		require.Contains(t, got.Body.String(), "must be the number of a cell: 0, 1, 7")
+	}
+}
+
+// Whatever the router answers has the request's id, as the API's answers have it, and without a token it says nothing of
+// the cells.
+func TestRefusalsAreLikeTheAPIs(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"/v1/support/overview?cell=9", "/v1/events?after=0:x", "/v1/events?cell=9", "/v1/events?cell=1&after=0:x"} {
+		for id, want := range map[string]string{"mine-1": "mine-1", "a b": ""} {
+			w := getAs(router(cells.Options{}), target, "X-Request-Id", id)
+			require.Equal(t, http.StatusUnprocessableEntity, w.Code, target)
+			require.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"), target)
+			var p struct {
+				RequestID string `json:"request_id"`
+			}
+			require.NoError(t, json.Unmarshal(w.Body.Bytes(), &p))
+			require.NotEmpty(t, p.RequestID, target)
+			require.Equal(t, p.RequestID, w.Header().Get("X-Request-Id"), target)
+			if want != "" {
+				require.Equal(t, want, p.RequestID)
+			}
+		}
+		require.Equal(t, "0", get(router(cells.Options{}), http.MethodGet, target).Header().Get("Cell"), "the API refuses a caller without a token: %s", target)
 	}
 }
 
