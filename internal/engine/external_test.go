@@ -30,6 +30,7 @@ func TestExternal(t *testing.T) {
 	t.Run("ends with its order", externalEndsWithItsOrder)
 	t.Run("that was paid can't be reported as over", externalPaid)
 	t.Run("under way at an account without a gateway is ended on the schedule", externalEndsUnderWay)
+	t.Run("that stays under way is shown to a person", externalStaysUnderWay)
 }
 
 // deaf is an env with an account that takes webhooks and can't be called.
@@ -313,5 +314,32 @@ func externalEndsUnderWay(t *testing.T) {
 			require.True(t, r.attempt(t, id).Failed(), by)
 			require.Empty(t, r.verify(t))
 		}
+	}
+}
+
+// A payment under way stops the expiry, and paylatch ends only what it began: a person is told once the payment has outlived
+// what is usual.
+func externalStaysUnderWay(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for stage, life := range map[fsm.Event]time.Duration{fsm.EventProcessing: 14 * day, fsm.EventAuthorized: 7 * day} {
+		p := &answering{lookup: says(stage)}
+		r := newEnv(t, setup{silent: true, provider: p.on})
+		id := r.register(t, commands.External{ProviderPaymentID: "ch_77"}).ID
+		under := r.recheck(t, id)
+		require.True(t, under.UnderWay())
+		r.longAgo(t, id, life-time.Hour)
+		r.lateNow(t, id)
+		r.recheck(t, id)
+		require.Empty(t, r.discrepancies(t, id), "%s: in time", stage)
+		r.longAgo(t, id, 2*time.Hour)
+		for range 3 {
+			r.recheck(t, id)
+		}
+		require.Equal(t, []string{"not_cancelled"}, rows[string](t, r, "SELECT about FROM discrepancies WHERE attempt_id = $1", id.String()), stage)
+		require.False(t, r.attempt(t, id).State.Final())
+		require.Zero(t, p.cancels.Load(), "its customer's bank may still pay")
+		p.lookup = says(fsm.EventSucceeded)
+		require.True(t, r.recheck(t, id).Succeeded())
 	}
 }
