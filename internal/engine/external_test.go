@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -28,6 +29,8 @@ func TestExternal(t *testing.T) {
 	t.Run("is superseded", externalIsSuperseded)
 	t.Run("ends with its order", externalEndsWithItsOrder)
 	t.Run("that was paid can't be reported as over", externalPaid)
+	t.Run("under way at an account without a gateway is ended on the schedule", externalEndsUnderWay)
+	t.Run("that stays under way is shown to a person", externalStaysUnderWay)
 }
 
 // deaf is an env with an account that takes webhooks and can't be called.
@@ -263,4 +266,80 @@ func externalPaid(t *testing.T) {
 	require.ErrorIs(t, err, payment.ErrAttemptFinal)
 	_, err = r.report(t, commands.Report{AttemptID: id, ProviderPaymentID: "pi_12"})
 	require.NoError(t, err, "names are welcome")
+}
+
+// A debit under way, or a hold, at an account without a gateway can be ended neither there nor here: its cancel waits on the
+// schedule, and a person is told at its end. A cancel that is due for ever would keep others of its account from their turn.
+func externalEndsUnderWay(t *testing.T) {
+	t.Parallel()
+	ends := map[string]func(*env, payment.AttemptID) error{
+		"a report": func(r *env, id payment.AttemptID) error {
+			_, err := r.report(t, commands.Report{AttemptID: id, Outcome: commands.Abandoned})
+			return err
+		},
+		"the order's cancellation": func(r *env, _ payment.AttemptID) error {
+			_, _, err := r.CancelOrder(t.Context(), shop, request("cancel", "cancel-key", ""), "A-1")
+			return err
+		},
+		"another payment": func(r *env, id payment.AttemptID) error {
+			_, err := r.Register(t.Context(), shop, request("attempts", "next-key", ""),
+				commands.External{OrderID: "A-1", Capture: payment.CaptureAutomatic, Supersedes: &id})
+			var busy *payment.InProgressError
+			if errors.As(err, &busy) {
+				return nil
+			}
+			return err
+		},
+	}
+	for by, end := range ends {
+		for _, stage := range []webhooks.Kind{webhooks.KindProcessing, webhooks.KindAuthorized} {
+			r := deaf(t)
+			id := r.register(t, commands.External{ProviderPaymentID: "pi_1"}).ID
+			under := event(stage, "pi_1")
+			under.ProviderPaymentID = "pi_1"
+			require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, under), by)
+			require.NoError(t, end(r, id), by)
+			require.False(t, r.attempt(t, id).State.Final(), by)
+			r.everyOperation(t, id)
+			require.Empty(t, r.due(t), "%s, %s: not at once again", by, stage)
+			require.Empty(t, r.discrepancies(t, id), "the schedule is not over")
+			for range 10 {
+				r.everyOperation(t, id)
+			}
+			require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id), by)
+			require.Empty(t, r.due(t), "asked daily")
+			over := event(webhooks.KindFailed, "pi_1")
+			over.ProviderPaymentID = "pi_1"
+			require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, over), by)
+			require.True(t, r.attempt(t, id).Failed(), by)
+			require.Empty(t, r.verify(t))
+		}
+	}
+}
+
+// A payment under way stops the expiry, and paylatch ends only what it began: a person is told once the payment has outlived
+// what is usual.
+func externalStaysUnderWay(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for stage, life := range map[fsm.Event]time.Duration{fsm.EventProcessing: 14 * day, fsm.EventAuthorized: 7 * day} {
+		p := &answering{lookup: says(stage)}
+		r := newEnv(t, setup{silent: true, provider: p.on})
+		id := r.register(t, commands.External{ProviderPaymentID: "ch_77"}).ID
+		under := r.recheck(t, id)
+		require.True(t, under.UnderWay())
+		r.longAgo(t, id, life-time.Hour)
+		r.lateNow(t, id)
+		r.recheck(t, id)
+		require.Empty(t, r.discrepancies(t, id), "%s: in time", stage)
+		r.longAgo(t, id, 2*time.Hour)
+		for range 3 {
+			r.recheck(t, id)
+		}
+		require.Equal(t, []string{"not_cancelled"}, rows[string](t, r, "SELECT about FROM discrepancies WHERE attempt_id = $1", id.String()), stage)
+		require.False(t, r.attempt(t, id).State.Final())
+		require.Zero(t, p.cancels.Load(), "its customer's bank may still pay")
+		p.lookup = says(fsm.EventSucceeded)
+		require.True(t, r.recheck(t, id).Succeeded())
+	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/ledger/imports"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -30,6 +31,8 @@ func TestImport(t *testing.T) {
 	t.Run("refund_of_ours", importRefundOfOurs)
 	t.Run("parked_event", importParkedEvent)
 	t.Run("beside_a_pay", importBesideAPay)
+	t.Run("contradicts_the_attempt", importContradictsTheAttempt)
+	t.Run("again_after_an_amendment", importAgainAfterAnAmendment)
 	t.Run("dry_across_batches", importDryAcrossBatches)
 	t.Run("merchant", importMerchant)
 }
@@ -279,6 +282,73 @@ func importBesideAPay(t *testing.T) {
 	a := r.paid(t, "A-1", "tok_success")
 	count, refused := r.imported(t, false, past("A-1", a.ProviderPaymentID, paidThen))
 	require.Equal(t, imports.Count{Lines: 1, There: 1}, count, refused)
+	require.Empty(t, r.verify(t))
+}
+
+// A line about a payment that was made here is skipped only if the attempt ended as the line says, whether the provider's id
+// or the request id finds the attempt.
+func importContradictsTheAttempt(t *testing.T) {
+	t.Parallel()
+	r := deaf(t)
+	names := map[string]string{}
+	for i, end := range []string{"expired", "pending", "paid", "late money"} {
+		id := payment.OrderID(fmt.Sprintf("A-%d", i))
+		names[end] = fmt.Sprintf("pi_%d", i)
+		r.order(t, id)
+		reply, err := r.Register(t.Context(), shop, request("attempts", "request-of-"+string(id), ""),
+			commands.External{OrderID: id, Capture: payment.CaptureAutomatic, ProviderPaymentID: names[end]})
+		require.NoError(t, err)
+		if end == "expired" || end == "late money" {
+			r.lateNow(t, reply.ID)
+			require.True(t, r.recheck(t, reply.ID).Failed())
+		}
+		if end == "paid" || end == "late money" {
+			e := event(webhooks.KindSucceeded, names[end])
+			e.ProviderPaymentID, e.Money = names[end], &webhooks.Money{Minor: price, Currency: "EUR"}
+			r.tell(t, e)
+		}
+	}
+	const failed, partly = failedThen, paidThen + `,"amount_captured":1500`
+	for i, tt := range []struct{ end, line, refusal string }{
+		{"expired", paidThen, "failed here with 0 captured"},
+		{"expired", failed, ""},
+		{"pending", paidThen, "is not over"},
+		{"pending", failed, "is not over"},
+		{"paid", paidThen, ""},
+		{"paid", partly, "succeeded here with 1999 captured"},
+		{"paid", failed, "succeeded here with 1999 captured"},
+		{"late money", paidThen, "failed here with 1999 captured"},
+		{"late money", failed, "failed here with 1999 captured"},
+	} {
+		order := strings.Replace(names[tt.end], "pi_", "A-", 1)
+		for _, by := range []string{"", `,"client_request_id":"request-of-` + order + `"`} {
+			for _, dry := range []bool{true, false} {
+				count, refused := r.imported(t, dry, past(order, names[tt.end], tt.line+by))
+				if tt.refusal == "" {
+					require.Equal(t, imports.Count{Lines: 1, There: 1}, count, "%d %v", i, refused)
+					continue
+				}
+				require.Equal(t, imports.Count{Lines: 1, Refused: 1}, count, "%d %s", i, by)
+				require.Contains(t, refused[0], tt.refusal)
+			}
+		}
+	}
+	require.Empty(t, r.verify(t))
+}
+
+// An amendment of an order changes no payment: the lines of its imported payments are skipped as before.
+func importAgainAfterAnAmendment(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t, setup{silent: true})
+	line := past("A-1", "ch_1", failedThen)
+	made, refused := r.imported(t, false, line)
+	require.Equal(t, imports.Count{Lines: 1, Made: 1}, made, refused)
+	r.amend(t, "amend-key", commands.AmendOrder{Amount: new(int64(dearer))})
+	again, refused := r.imported(t, false, line)
+	require.Equal(t, imports.Count{Lines: 1, There: 1}, again, refused)
+	more, refused := r.imported(t, false, past("A-1", "ch_2", failedThen))
+	require.Equal(t, imports.Count{Lines: 1, Refused: 1}, more)
+	require.Contains(t, refused[0], "amount: order A-1 is for 2500")
 	require.Empty(t, r.verify(t))
 }
 

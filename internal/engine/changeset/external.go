@@ -14,11 +14,17 @@ func (r Rules) Reachable(a payment.Attempt) bool {
 	return p != nil && (a.ProviderPaymentID != "" || p.Capabilities().Finds())
 }
 
-// Abandon ends an external payment, by a report or by expiry: it is cancelled at the provider. A payment of an
-// unreachable account fails at once, unless its money is on hold. The cancel keeps the id of the cause.
+// EndsByCancel reports whether an external payment is ended by a cancel: it can be looked up or cancelled, or the
+// provider has it under way or on hold. Any other external payment fails at once.
+func (r Rules) EndsByCancel(a payment.Attempt) bool {
+	return r.Reachable(a) || a.State == fsm.Authorized || a.UnderWay()
+}
+
+// Abandon ends an external payment, by a report or by expiry: by a cancel, or at once. The cancel keeps the id of the
+// cause.
 func (s *Changeset) Abandon(c *Change, origin payment.OperationOrigin, f *payment.Failure, cause payment.Cause) {
 	a := &c.Attempt
-	if s.Reachable(*a) || a.State == fsm.Authorized || a.UnderWay() {
+	if s.EndsByCancel(*a) {
 		cancel := s.EnsureCancel(c, origin)
 		cancel.OriginID = cmp.Or(cancel.OriginID, cause.ID)
 		cancel.Sooner(s.Now())

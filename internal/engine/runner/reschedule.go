@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -45,7 +46,8 @@ func sooner(op *payment.Operation, t Task) bool {
 	return op.NextAt != nil && t.Operation.NextAt != nil && op.NextAt.Before(t.Operation.NextAt.Truncate(time.Microsecond))
 }
 
-// followUp completes a payment that its customer has approved, and cancels a payment that has outlived its stage.
+// followUp completes a payment that its customer has approved, and cancels a payment that has outlived its stage. An
+// external payment that has outlived its stage is left to a person.
 func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	a, op, now := &c.Attempt, operationOf(c, rec.task), s.Now()
 	if a.State.Final() || a.OpenCancel() != nil {
@@ -55,6 +57,13 @@ func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *reco
 		return
 	}
 	account := r.AccountOf(*a)
+	if a.Origin == payment.OriginExternal {
+		outlived := func(report payment.Report) bool { return account.Lives.Outlived(*a, report.Event, now) }
+		if slices.ContainsFunc(rec.result.Reports, outlived) {
+			notEnded(s, c)
+		}
+		return
+	}
 	for _, report := range rec.result.Reports {
 		if report.Approved && a.TakesApproval(now) {
 			op.Finish("approved")
@@ -63,7 +72,7 @@ func (r *Runner) followUp(s *changeset.Changeset, c *changeset.Change, rec *reco
 		}
 	}
 	last := len(rec.result.Reports) - 1
-	if last < 0 || account.Provider == nil || a.Origin == payment.OriginExternal || rec.result.Reports[last].Cause.Kind == payment.CauseCall || !account.Lives.Outlived(*a, rec.result.Event(), now) {
+	if last < 0 || account.Provider == nil || rec.result.Reports[last].Cause.Kind == payment.CauseCall || !account.Lives.Outlived(*a, rec.result.Event(), now) {
 		return
 	}
 	refused := a.CancelWanted()
@@ -94,6 +103,15 @@ func notCancelled(s *changeset.Changeset, c *changeset.Change) {
 	s.Find(c, payment.Finding{
 		Kind: payment.NeedsReview, About: payment.AboutNotCancelled,
 		Text: "This payment should have ended long ago, and the provider does not cancel it. Look it up in the provider's dashboard, then resolve this case as paid or not paid.",
+	})
+}
+
+// notEnded opens the discrepancy of an external payment that is still under way or on hold: we end only what we began.
+func notEnded(s *changeset.Changeset, c *changeset.Change) {
+	s.Find(c, payment.Finding{
+		Kind: payment.NeedsReview, About: payment.AboutNotCancelled,
+		Text: "This payment should have been over long ago, and paylatch does not cancel it, because it began elsewhere. Look it up in the " +
+			"provider's dashboard, and capture or cancel it there.",
 	})
 }
 

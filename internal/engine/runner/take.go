@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/payment"
 )
@@ -110,10 +109,9 @@ func (r *Runner) permit(s *changeset.Changeset, a *payment.Attempt, order paymen
 	return a.Permit(o, order, r.capabilities(*a), s.Now())
 }
 
-// unreachable reports whether the payment to be cancelled is external and can't be cancelled at its provider: it
-// ends without a cancel.
+// unreachable reports whether the payment to be cancelled is external and ends without a cancel.
 func (r *Runner) unreachable(a payment.Attempt, kind payment.OperationKind) bool {
-	return kind == payment.OperationCancel && a.Origin == payment.OriginExternal && !r.Reachable(a) && a.State != fsm.Authorized && !a.State.Final()
+	return kind == payment.OperationCancel && a.Origin == payment.OriginExternal && !a.State.Final() && !r.EndsByCancel(a)
 }
 
 // decided writes a decision. It reports whether the runner goes on.

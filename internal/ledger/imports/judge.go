@@ -21,11 +21,11 @@ func newKnown(orders map[payment.OrderID]payment.Order, owner func(payment.Refer
 func (k *known) judge(p *Past) (there bool, wrong *RefusalError) {
 	order, found := k.orders[p.Order]
 	if found {
-		if wrong := agrees(p, order); wrong != nil {
-			return false, wrong
-		}
 		if there, wrong := again(p, order); there || wrong != nil {
 			return there, wrong
+		}
+		if wrong := agrees(p, order); wrong != nil {
+			return false, wrong
 		}
 	}
 	for _, name := range p.Names() {
@@ -37,7 +37,7 @@ func (k *known) judge(p *Past) (there bool, wrong *RefusalError) {
 			continue
 		}
 		if a := order.Attempt(owner); a != nil && a.Origin != payment.OriginImported && a.ProviderPaymentID == p.Payment {
-			return true, nil // it was made here
+			return ended(p, a)
 		}
 		member := "references"
 		if name.Name == p.Payment {
@@ -71,16 +71,33 @@ func again(p *Past, o payment.Order) (there bool, wrong *RefusalError) {
 		if a.UserID != p.User || a.RequestID != p.Request {
 			continue
 		}
-		same := a.Account == p.Account && a.ProviderPaymentID == p.Payment
-		if a.Origin == payment.OriginImported {
+		imported := a.Origin == payment.OriginImported
+		same := a.Account == p.Account && a.ProviderPaymentID == p.Payment && a.Money == p.Money
+		if imported {
 			same = a.RequestHash == p.Hash()
 		}
-		if !same {
+		switch {
+		case !same:
 			return false, refuse("client_request_id", "%s belongs to attempt %s, which has other values: the imported payment does not change", p.Request, a.ID)
+		case imported:
+			return true, nil
 		}
-		return true, nil
+		return ended(p, a)
 	}
 	return false, nil
+}
+
+// ended reports whether an attempt that was made here ended as the line says. A line has at most the order's amount as captured.
+func ended(p *Past, a *payment.Attempt) (there bool, wrong *RefusalError) {
+	switch {
+	case !a.State.Final():
+		wrong = refuse("status", "the payment is attempt %s, which is not over: import the line when it is", a.ID)
+		wrong.Later = true
+	case a.Succeeded() != p.Succeeded || min(a.AmountCaptured(), a.Money.Minor) != p.AmountCaptured:
+		wrong = refuse("status", "the payment is attempt %s, which %s here with %d captured: correct the line, or have the provider send its webhook again",
+			a.ID, a.State, a.AmountCaptured())
+	}
+	return wrong == nil, wrong
 }
 
 // unpaid refuses a success for an order that is paid already, or takes no payment any more.
