@@ -62,7 +62,7 @@ func TestKinds(t *testing.T) {
 	for action, want := range map[string]string{
 		"created": "processing of PM1, ask", "customer_approval_granted": "processing of PM1, ask", "submitted": "processing of PM1, ask", "resubmission_requested": "processing of PM1, ask",
 		"confirmed": "succeeded of PM1, ask", "paid_out": "succeeded of PM1, ask",
-		"failed": "failed of PM1 for provider_rejected/, ask", "cancelled": "failed of PM1 for canceled/, ask",
+		"failed": "undone of PM1 for provider_rejected/, ask", "cancelled": "failed of PM1 for canceled/, ask",
 		"customer_approval_denied": "failed of PM1 for canceled/, ask",
 		"charged_back":             "chargeback of PM1 moving PM1, ask", "chargeback_settled": "chargeback of PM1, ask",
 		"late_failure_settled": "reversed of PM1, ask", "chargeback_cancelled": "chargeback_reversed of PM1 moving PM1, ask", "surcharge_fee_debited": "ignored",
@@ -79,7 +79,7 @@ func TestKinds(t *testing.T) {
 	failed := func(details string) string {
 		return gocardlessBody(gocardlessItem("EV1", "payments", "failed", gocardlessPayment+`,"details":{`+details+`}`))
 	}
-	says[failed(`"cause":"insufficient_funds"`)] = "failed of PM1 for insufficient_funds/insufficient_funds, ask"
+	says[failed(`"cause":"insufficient_funds"`)] = "undone of PM1 for insufficient_funds/insufficient_funds, ask"
 	says[failed(`"cause":"insufficient_funds","will_attempt_retry":true`)] = "soft_failed of PM1 for insufficient_funds/insufficient_funds, ask"
 	request := func(action, links string) string {
 		return gocardlessBody(gocardlessItem("EV1", "billing_requests", action, `,"links":`+links+`,"resource_metadata":{"payment_attempt_id":"att_1"}`))
