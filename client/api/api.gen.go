@@ -3706,9 +3706,8 @@ type ClientInterface interface {
 	// as it is now.
 	//
 	// `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
-	// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
-	// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
-	// `supersedes`, `provider_data` and receipts.
+	// `orders.customers_may` of the configuration has `capture_manual`. Without `lines` the order's lines count; they also count if they have
+	// receipts and a customer pays. Only a service may set `statement_descriptor`, `supersedes`, `provider_data` and receipts.
 	//
 	// A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
 	// `customer.reference`.
@@ -3728,9 +3727,8 @@ type ClientInterface interface {
 	// as it is now.
 	//
 	// `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
-	// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
-	// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
-	// `supersedes`, `provider_data` and receipts.
+	// `orders.customers_may` of the configuration has `capture_manual`. Without `lines` the order's lines count; they also count if they have
+	// receipts and a customer pays. Only a service may set `statement_descriptor`, `supersedes`, `provider_data` and receipts.
 	//
 	// A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
 	// `customer.reference`.
@@ -4449,9 +4447,8 @@ func (c *Client) CancelOrder(ctx context.Context, orderID OrderID, params *Cance
 // as it is now.
 //
 // `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
-// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
-// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
-// `supersedes`, `provider_data` and receipts.
+// `orders.customers_may` of the configuration has `capture_manual`. Without `lines` the order's lines count; they also count if they have
+// receipts and a customer pays. Only a service may set `statement_descriptor`, `supersedes`, `provider_data` and receipts.
 //
 // A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
 // `customer.reference`.
@@ -4481,9 +4478,8 @@ func (c *Client) PayWithBody(ctx context.Context, orderID OrderID, params *PayPa
 // as it is now.
 //
 // `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
-// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
-// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
-// `supersedes`, `provider_data` and receipts.
+// `orders.customers_may` of the configuration has `capture_manual`. Without `lines` the order's lines count; they also count if they have
+// receipts and a customer pays. Only a service may set `statement_descriptor`, `supersedes`, `provider_data` and receipts.
 //
 // A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
 // `customer.reference`.
@@ -8517,9 +8513,8 @@ type ClientWithResponsesInterface interface {
 	// as it is now.
 	//
 	// `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
-	// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
-	// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
-	// `supersedes`, `provider_data` and receipts.
+	// `orders.customers_may` of the configuration has `capture_manual`. Without `lines` the order's lines count; they also count if they have
+	// receipts and a customer pays. Only a service may set `statement_descriptor`, `supersedes`, `provider_data` and receipts.
 	//
 	// A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
 	// `customer.reference`.
@@ -8539,9 +8534,8 @@ type ClientWithResponsesInterface interface {
 	// as it is now.
 	//
 	// `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
-	// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
-	// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
-	// `supersedes`, `provider_data` and receipts.
+	// `orders.customers_may` of the configuration has `capture_manual`. Without `lines` the order's lines count; they also count if they have
+	// receipts and a customer pays. Only a service may set `statement_descriptor`, `supersedes`, `provider_data` and receipts.
 	//
 	// A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
 	// `customer.reference`.
@@ -10756,9 +10750,8 @@ func (c *ClientWithResponses) CancelOrderWithResponse(ctx context.Context, order
 // as it is now.
 //
 // `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
-// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
-// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
-// `supersedes`, `provider_data` and receipts.
+// `orders.customers_may` of the configuration has `capture_manual`. Without `lines` the order's lines count; they also count if they have
+// receipts and a customer pays. Only a service may set `statement_descriptor`, `supersedes`, `provider_data` and receipts.
 //
 // A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
 // `customer.reference`.
@@ -10784,9 +10777,8 @@ func (c *ClientWithResponses) PayWithBodyWithResponse(ctx context.Context, order
 // as it is now.
 //
 // `amount` and `currency`, if they are sent, must be the order's. A service may set `capture`; a customer may set it if
-// `orders.customers_may` of the configuration has `capture_manual`. A service may set `lines`; a customer may set them if
-// `orders.customers_may` has `lines`. Without them the order's lines count. Only a service may set `statement_descriptor`,
-// `supersedes`, `provider_data` and receipts.
+// `orders.customers_may` of the configuration has `capture_manual`. Without `lines` the order's lines count; they also count if they have
+// receipts and a customer pays. Only a service may set `statement_descriptor`, `supersedes`, `provider_data` and receipts.
 //
 // A stored payment method is charged only for a service that sends `stored`, and only if the provider knows it as a payment method of
 // `customer.reference`.

@@ -13,7 +13,8 @@ import (
 )
 
 // setByPages lists the members of a pay request that a page may set, by their paths: those that a customer's own token could set. It leaves
-// out two of them: a customer may only name an account that is offered, and no other reference than the user's id.
+// out three of them: a customer may only name an account that is offered, no other reference than the user's id, and no lines in
+// place of the order's receipts. The shop's backend sends the request, and a service may do all of that.
 func setByPages() []string {
 	return []string{
 		"payment_method.token", "payment_method.type", "save_payment_method",

@@ -156,7 +156,7 @@ func TestDecidedBy_contract(t *testing.T) {
 	for _, m := range members(t, doc) {
 		known(m.schemas[len(m.schemas)-1].Deciders, m.String())
 	}
-	require.ElementsMatch(t, []string{"create_order", "capture_manual", "lines", "confirm", "confirm_part"}, slices.Collect(maps.Keys(rights)),
+	require.ElementsMatch(t, []string{"create_order", "capture_manual", "confirm", "confirm_part"}, slices.Collect(maps.Keys(rights)),
 		"cancel_hold depends on the attempt")
 }
 
@@ -170,7 +170,7 @@ func TestDecidedBy(t *testing.T) {
 	})
 	t.Run("customers_with_all_rights", func(t *testing.T) {
 		t.Parallel()
-		decidedBy(t, []authz.Right{authz.CreateOrder, authz.CaptureManual, authz.Lines, authz.CancelHold, authz.Confirm, authz.ConfirmPart}, payment.RoleCustomer)
+		decidedBy(t, []authz.Right{authz.CreateOrder, authz.CaptureManual, authz.CancelHold, authz.Confirm, authz.ConfirmPart}, payment.RoleCustomer)
 	})
 }
 

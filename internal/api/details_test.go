@@ -141,3 +141,18 @@ func TestNextActions(t *testing.T) {
 		require.JSONEq(t, c.want, string(text))
 	}
 }
+
+// A customer may send lines with a pay, without receipts: these are a service's.
+func TestLinesOfACustomer(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.payments.reply = commands.Reply{View: payment.View{Attempt: pending()}, Result: "created"}
+	pay := func(receipt string) answer {
+		return b.command("/v1/orders/A-1/pay", `{"payment_method":{"token":"t"},"lines":[{"description":"Ticket","quantity":"1","unit_amount":1999,"amount":1999`+receipt+`}]}`,
+			"Authorization: Bearer u1", "On-Behalf-Of: -")
+	}
+	require.Equal(t, http.StatusCreated, pay("").StatusCode)
+	require.Equal(t, "Ticket", b.payments.pays.Lines[0].Description)
+	p := pay(`,"receipt":{"vat_code":1}`).is(t, 403, "forbidden")
+	require.Contains(t, p.Errors[0].Field, "receipt")
+}

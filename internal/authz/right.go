@@ -10,8 +10,6 @@ const (
 	CreateOrder Right = "create_order"
 	// CaptureManual is the right to request a hold in place of a charge.
 	CaptureManual Right = "capture_manual"
-	// Lines is the right to send lines with a pay; they then replace the order's lines.
-	Lines Right = "lines"
 	// CancelHold is the right to end a hold, by cancelling its attempt or its order.
 	CancelHold Right = "cancel_hold"
 	// Confirm is the right to capture all of a hold, ConfirmPart any amount of it.
