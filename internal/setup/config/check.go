@@ -53,7 +53,7 @@ func (r *report) check(c *Config) {
 		r.oneOf(index("orders.created_by", i), role, "service", "customer")
 	}
 	for i, right := range c.Orders.CustomersMay {
-		r.oneOf(index("orders.customers_may", i), right, "capture_manual", "lines", "cancel_hold", "confirm", "confirm_part")
+		r.oneOf(index("orders.customers_may", i), right, "capture_manual", "cancel_hold", "confirm", "confirm_part")
 	}
 	for i, scheme := range c.Orders.ReturnSchemes {
 		if !payment.IsAppScheme(scheme) {

@@ -122,7 +122,7 @@ type OIDC struct {
 type Orders struct {
 	CreatedBy     []string `koanf:"created_by" doc:"the roles that may create orders and so set prices: service, customer. Absent: only service; with paylatch dev both"`
 	ReturnSchemes []string `koanf:"return_schemes" doc:"the schemes of the shop's apps that a return_url may have besides http and https: myshop allows myshop://paid"`
-	CustomersMay  []string `koanf:"customers_may" doc:"further rights of customers' tokens: capture_manual (request a hold), lines (without effect: customers may send lines), cancel_hold (end a hold), confirm (capture all of a hold), confirm_part (capture a part of a hold, which pays the order)"`
+	CustomersMay  []string `koanf:"customers_may" doc:"further rights of customers' tokens: capture_manual (request a hold), cancel_hold (end a hold), confirm (capture all of a hold), confirm_part (capture a part of a hold, which pays the order)"`
 }
 
 // Idempotency has the time limits and the quota of idempotency keys.

@@ -65,7 +65,7 @@ func TestMistakes(t *testing.T) {
 	for name, tc := range map[string]struct{ yaml, want string }{
 		"no way to check tokens":    {oneAccount, "auth: set hs256, jwks_url or issuers"},
 		"a role for no prices":      {good + "orders: {created_by: [service, support]}", "orders.created_by[1]: must be one of service, customer"},
-		"a right that is none":      {good + "orders: {customers_may: [capture_manual, confirm_parts]}", "orders.customers_may[1]: must be one of capture_manual, lines, cancel_hold, confirm, confirm_part; did you mean confirm_part?"},
+		"a right that is none":      {good + "orders: {customers_may: [capture_manual, confirm_parts]}", "orders.customers_may[1]: must be one of capture_manual, cancel_hold, confirm, confirm_part; did you mean confirm_part?"},
 		"an app's script":           {good + "orders: {return_schemes: [myshop, javascript]}", "orders.return_schemes[1]: must be the scheme of an app"},
 		"an app's address":          {good + "orders: {return_schemes: ['myshop://paid']}", "orders.return_schemes[0]: must be the scheme of an app"},
 		"neither true nor false":    {good[:len(good)-3] + ", offered: yes}]\n", "accounts[0].offered: must be true or false"},
