@@ -3550,8 +3550,7 @@ type ClientInterface interface {
 	// Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
 	// an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
 	// After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
-	// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days). They are of all
-	// users, so `On-Behalf-Of` is refused with 403.
+	// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
 	//
 	// Corresponds with GET /v1/events (the `ReadEvents` operationId).
 	ReadEvents(ctx context.Context, params *ReadEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4171,8 +4170,7 @@ func (c *Client) TestEndpoint(ctx context.Context, endpoint EndpointName, params
 // Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
 // an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
 // After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
-// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days). They are of all
-// users, so `On-Behalf-Of` is refused with 403.
+// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
 //
 // Corresponds with GET /v1/events (the `ReadEvents` operationId).
 func (c *Client) ReadEvents(ctx context.Context, params *ReadEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8349,8 +8347,7 @@ type ClientWithResponsesInterface interface {
 	// Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
 	// an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
 	// After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
-	// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days). They are of all
-	// users, so `On-Behalf-Of` is refused with 403.
+	// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -10514,8 +10511,7 @@ func (c *ClientWithResponses) TestEndpointWithResponse(ctx context.Context, endp
 // Roles: service. The response has the events in their order, the oldest first. Continue from `next_cursor`. The cursor never passes
 // an event that was committed late. Each event has the same `id` wherever it is published. Versions of one subject come in order.
 // After a restore of the database, events after the restored point have other cursors and ids. Without new events the response comes
-// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days). They are of all
-// users, so `On-Behalf-Of` is refused with 403.
+// after `wait`, with no items and with a cursor to continue from. Events are kept for `retention.events` (30 days).
 //
 // Returns a wrapper object for the known response body format(s).
 //
