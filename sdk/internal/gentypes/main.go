@@ -76,11 +76,14 @@ func types(d *contract.Document) string {
 
 func inQuery(p contract.Parameter) bool { return p.In == "query" }
 
-// setByPages lists the members of a pay request that a customer's own token may set, too. It leaves out two members: a customer may only name
-// an account that is offered, and no other reference than the user's id. A backend may name any, so it doesn't take them from a page.
+// setByPages lists the members of a pay request that a customer's own token may set, too. It leaves out three members: a customer may only name
+// an account that is offered, no other reference than the user's id, and no lines in place of the order's receipts. A backend may send any,
+// so it doesn't take them from a page.
 func setByPages(d *contract.Document) []string {
 	pay, _ := d.Components.Schemas.Find("Pay")
-	return slices.DeleteFunc(customers(d, pay, ""), func(path string) bool { return path == "account" || path == "customer.reference" })
+	return slices.DeleteFunc(customers(d, pay, ""), func(path string) bool {
+		return path == "account" || path == "customer.reference" || path == "lines"
+	})
 }
 
 func customers(d *contract.Document, s *contract.Schema, prefix string) (paths []string) {
