@@ -109,7 +109,7 @@ func TestRefusalsThatUseUpTheKey(t *testing.T) {
 	key := unique("pay")
 	first := c.pay(t.Context(), order, key, "tok_success")
 	first.problem(t, http.StatusConflict, "order-already-paid")
-	first.result(t, "")
+	first.result(t, "created")
 	again := c.pay(t.Context(), order, key, "tok_success")
 	again.problem(t, http.StatusConflict, "order-already-paid")
 	again.result(t, "reused")

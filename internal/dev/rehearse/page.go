@@ -193,6 +193,18 @@ func (p *page) element(ctx context.Context, s Sight) (object, error) {
 	return e, err
 }
 
+// still waits until the element was painted twice at one place. Chromium drops a press before the first frame of a page, and a page that
+// is loading moves its elements.
+const still = `async function () {
+	const frame = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 1000); });
+	for (let was = "", n = 0; n < 100; n++) {
+		await frame();
+		const r = this.getBoundingClientRect(), now = [r.x, r.y, r.width, r.height].join();
+		if (now === was) return;
+		was = now;
+	}
+}`
+
 // press clicks in the middle of an element, count times at once.
 func (p *page) press(ctx context.Context, selector string, count int) error {
 	if err := p.front(ctx); err != nil {
@@ -203,6 +215,9 @@ func (p *page) press(ctx context.Context, selector string, count int) error {
 		return err
 	}
 	if err := p.do(ctx, "DOM.scrollIntoViewIfNeeded", map[string]any{"objectId": e.ID}); err != nil {
+		return err
+	}
+	if err := p.do(ctx, "Runtime.callFunctionOn", map[string]any{"objectId": e.ID, "functionDeclaration": still, "awaitPromise": true}); err != nil {
 		return err
 	}
 	at, err := get[struct {

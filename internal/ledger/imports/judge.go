@@ -87,7 +87,8 @@ func again(p *Past, o payment.Order) (there bool, wrong *RefusalError) {
 	return false, nil
 }
 
-// ended reports whether an attempt that was made here ended as the line says. A line has at most the order's amount as captured.
+// ended reports whether an attempt that was made here has the outcome and the captured amount of the line. A line has at most the order's
+// amount as captured.
 func ended(p *Past, a *payment.Attempt) (there bool, wrong *RefusalError) {
 	switch {
 	case !a.State.Final():
