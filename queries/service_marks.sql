@@ -1,10 +1,11 @@
 -- Reads the mark, the server's identity, the held accounts, and the processes that were alive before the server changed and have
 -- not answered since: their ids, whether they were alive in the last minutes, and their names. Reads the last heartbeat of a process.
--- Reads what changes when the server starts, or has crashed: PostgreSQL resets its statistics then. Reads whether commits wait for a
+-- Reads when the server started, and when its statistics were reset, which PostgreSQL does after a crash. Reads whether commits wait for a
 -- synchronous standby. Locks nothing.
 -- name: MarkRead :one
 SELECT m.database_id, m.mark, m.marked_at, m.gap_from, m.gap_to, s.server::text AS server,
-    concat(extract(epoch FROM pg_postmaster_start_time()), ' ', extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()))::text AS run,
+    COALESCE(pg_postmaster_start_time(), 'epoch')::timestamptz AS started,
+    COALESCE(pg_stat_get_bgwriter_stat_reset_time(), 'epoch')::timestamptz AS crashed,
     (current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') NOT IN ('off', 'local'))::boolean AS waits,
     COALESCE((SELECT p.beat_at FROM service_processes p WHERE p.process = @process), 'epoch')::timestamptz AS beat,
     ARRAY(SELECT h.account FROM pay_holds h WHERE h.released_at IS NULL ORDER BY h.account)::text[] AS held,

@@ -24,7 +24,7 @@ func watched(cfg *config.Config, store *postgres.Store, role string, log zerolog
 		Dir: cfg.DataDir, Name: processName(role), Boot: boot(), Accounts: accounts.Begun(cfg), Live: cfg.Environment == config.Live, Now: now,
 		Events: watermark.Events{
 			Changed: func(reason watermark.Reason) {
-				log.Warn().Str("reason", string(reason)).Msg("the database server is another one or has restarted: payments and refunds wait until each process has found its last commits there")
+				log.Warn().Str("reason", string(reason)).Msg("the database server is another one or has crashed: payments and refunds wait until each process has found its last commits there")
 			},
 			Unharmed: func() {
 				log.Info().Msg("the database server has lost nothing: each process has found its last commits, and payments continue")

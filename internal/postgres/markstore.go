@@ -60,7 +60,7 @@ func (s *MarkStore) read(ctx context.Context, db dbsqlc.DBTX, of uuid.UUID) (wat
 	if err != nil {
 		return watermark.Reading{}, fmt.Errorf("read the mark: %w", err)
 	}
-	r := watermark.Reading{Mark: watermark.Mark{Database: row.DatabaseID, Server: row.Server, Count: row.Mark, At: row.MarkedAt}, Held: row.Held, Run: row.Run, Waits: row.Waits}
+	r := watermark.Reading{Mark: watermark.Mark{Database: row.DatabaseID, Server: row.Server, Count: row.Mark, At: row.MarkedAt}, Held: row.Held, Started: row.Started, Crashed: row.Crashed, Waits: row.Waits}
 	if row.Beat.Unix() > 0 {
 		r.Beat = row.Beat
 	}

@@ -105,33 +105,39 @@ func TestAConnectionIsLookedAtBeforeItIsUsed(t *testing.T) {
 	require.True(t, g.Held("a"))
 }
 
-// TestRunOfTheServer: the run changes after a crash, though the server's process lives on, and after a start.
+// TestRunOfTheServer: a crash shows, though the server's process lives on, and so does a start, which is no crash.
 func TestRunOfTheServer(t *testing.T) {
 	t.Parallel()
 	server := testdb.Private(t)
 	s := marks(t, server.DSN("postgres"), nil)
-	run := func() (now string) {
+	run := func() (started, crashed time.Time) {
 		require.Eventually(t, func() bool {
 			r, err := s.ReadMark(t.Context(), uuid.Nil)
-			now = r.Run
+			started, crashed = r.Started, r.Crashed
 			return err == nil
 		}, time.Minute, 10*time.Millisecond)
-		return now
+		return started, crashed
 	}
-	first := run()
-	require.NotEmpty(t, first)
-	require.Equal(t, first, run())
+	started, fresh := run()
+	require.NotZero(t, started)
+	require.NotZero(t, fresh)
 	backend, err := pgx.Connect(t.Context(), server.DSN("postgres"))
 	require.NoError(t, err)
 	defer func() { _ = backend.Close(t.Context()) }()
 	require.NoError(t, syscall.Kill(int(backend.PgConn().PID()), syscall.SIGKILL))
-	require.Eventually(t, func() bool { return run() != first }, time.Minute, 10*time.Millisecond)
-	crashed := run()
+	crashed := fresh
+	require.Eventually(t, func() bool {
+		var since time.Time
+		since, crashed = run()
+		return since.Equal(started) && !crashed.Equal(fresh)
+	}, time.Minute, 10*time.Millisecond)
 	require.NoError(t, server.Stop())
 	again, err := devpg.Start(t.Context(), devpg.Config{Dir: server.Dir()})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = again.Stop() })
-	require.NotEqual(t, crashed, run())
+	later, kept := run()
+	require.NotEqual(t, started, later)
+	require.True(t, kept.Equal(crashed), "it was stopped in order")
 }
 
 // beats is a process that lives on a server.

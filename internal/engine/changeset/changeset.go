@@ -67,7 +67,7 @@ func (r Rules) HoldsRefunds(account string) bool { return r.Held != nil && r.Hel
 func (r Rules) HoldsPays() bool { return r.Held != nil && r.Held.HeldAny() }
 
 // errLooking is returned while another server may lack commits.
-var errLooking = fmt.Errorf("%w: the database server is another one or has restarted, and the last commits are looked up there", payment.ErrUnavailable)
+var errLooking = fmt.Errorf("%w: the database server is another one or has crashed, and the last commits are looked up there", payment.ErrUnavailable)
 
 // Waits returns the refusal of a pay or a refund that waits.
 func (r Rules) Waits() error {

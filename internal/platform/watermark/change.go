@@ -116,7 +116,7 @@ func (g *Guard) harmed(c change, r Reading, why string) bool {
 		return false
 	}
 	reason := c.reason
-	if reason == Restarted {
+	if reason == Crashed {
 		reason = MarkBehind
 	}
 	g.alarm(reason, c.since, why, r.Held)

@@ -15,7 +15,7 @@ import (
 func TestConfirmed(t *testing.T) {
 	t.Parallel()
 	p, d := newProcess(t, "p"), fresh()
-	d.run = "1"
+	d.crashed = epoch
 	require.NoError(t, p.Look(d.read))
 	require.True(t, p.Confirmed(), "no commit waits for a standby")
 	d.waits = true
@@ -27,7 +27,7 @@ func TestConfirmed(t *testing.T) {
 	require.False(t, p.Confirmed(), "the heartbeat is old")
 	ticks(t, d, 1, p)
 	require.True(t, p.Confirmed())
-	d.run = "2"
+	d.crashed = epoch.Add(time.Hour)
 	require.NoError(t, p.Look(d.read))
 	require.False(t, p.Confirmed(), "the server has crashed, and shows commits that no standby has")
 	ticks(t, d, 1, p)
@@ -38,7 +38,7 @@ func TestConfirmed(t *testing.T) {
 func TestConfirmed_crashDuringTheHeartbeat(t *testing.T) {
 	t.Parallel()
 	p, d := newProcess(t, "p"), fresh()
-	d.run, d.waits = "1", true
+	d.crashed, d.waits = epoch, true
 	ticks(t, d, 1, p)
 	require.NoError(t, p.Tick(t.Context(), crashing{d, p}))
 	require.False(t, p.Confirmed())
@@ -53,18 +53,18 @@ type crashing struct {
 
 func (c crashing) Beat(ctx context.Context, of watermark.Process, server string) (time.Time, error) {
 	at, err := c.database.Beat(ctx, of, server)
-	c.run = "2"
+	c.crashed = epoch.Add(time.Hour)
 	return at, errors.Join(err, c.p.Look(c.read))
 }
 
-// A server that starts again is asked for the last commits, as another server is.
-func TestARestart(t *testing.T) {
+// A server that has crashed is asked for the last commits, as another server is.
+func TestACrash(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string]bool{"with all commits": false, "without the last one": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, q, d := newProcess(t, "p"), newProcess(t, "q"), fresh()
-			d.run = "1"
+			d.crashed = epoch
 			ticks(t, d, 2, p, q)
 			if kept := d; lost {
 				kept = d.backup()
@@ -72,7 +72,7 @@ func TestARestart(t *testing.T) {
 			} else {
 				kept.commit(p.Guard)
 			}
-			d.run = "2"
+			d.crashed = epoch.Add(time.Hour)
 			require.NoError(t, p.Look(d.read))
 			require.True(t, p.Looking())
 			p.now = p.now.Add(watermark.Beat)

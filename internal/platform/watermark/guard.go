@@ -32,8 +32,8 @@ const (
 type Reading struct {
 	Mark
 
-	// Run changes when the server starts, and after a crash.
-	Run string
+	// Started is when the server started. Crashed changes after a crash.
+	Started, Crashed time.Time
 	// Waits is set where a commit waits for a synchronous standby.
 	Waits bool
 	// Beat is the last heartbeat of this process that the database has; zero for none.
@@ -119,11 +119,11 @@ type Guard struct {
 	raised time.Time
 	// beaten is the last acknowledged heartbeat, by the database's clock; zero if the database need not have it.
 	beaten time.Time
-	// run is the server's run, and waits is whether its commits wait for a standby. confirmed is when the last heartbeat began that was
-	// acknowledged in this run, by the process's clock.
-	run       string
-	waits     bool
-	confirmed time.Time
+	// started and crashed are the server's run, and waits is whether its commits wait for a standby. confirmed is when the last heartbeat
+	// began that was acknowledged in this run, by the process's clock.
+	started, crashed time.Time
+	waits            bool
+	confirmed        time.Time
 }
 
 // New returns a guard that begins with the files of an earlier process.
@@ -242,13 +242,13 @@ func (g *Guard) look(read func() (Reading, error)) (Reading, error) {
 		reason, known = "", Mark{}
 		g.forget()
 	}
-	again := g.runs(r)
+	crashed := g.runs(r)
 	switch {
 	case reason != "" || known == Mark{} || r.noticedSince(known):
 	case r.forgot(beaten):
 		reason, since = MarkBehind, r.Beat
-	case again: // a server that keeps less than it should has lost its last commits by the crash
-		reason = Restarted
+	case crashed: // a server that keeps less than it should has lost its last commits by the crash
+		reason = Crashed
 	}
 	switch others := g.others(r.Silent); {
 	case reason == MarkBehind:
@@ -263,17 +263,16 @@ func (g *Guard) look(read func() (Reading, error)) (Reading, error) {
 	return r, nil
 }
 
-// runs notes the server's run, and reports whether it is another one than before.
-func (g *Guard) runs(r Reading) (again bool) {
+// runs notes the server's run, and reports whether the server has crashed since the run before.
+func (g *Guard) runs(r Reading) (crashed bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.waits = r.Waits
-	if r.Run == g.run {
-		return false
+	crashed = !g.crashed.IsZero() && !r.Crashed.Equal(g.crashed)
+	if g.waits = r.Waits; crashed || !r.Started.Equal(g.started) {
+		g.confirmed = time.Time{}
 	}
-	again = g.run != ""
-	g.run, g.confirmed = r.Run, time.Time{}
-	return again
+	g.started, g.crashed = r.Started, r.Crashed
+	return crashed
 }
 
 // forget drops everything: the database is a new one.
@@ -378,7 +377,7 @@ func (g *Guard) goOn(ctx context.Context, s Store, r Reading) error {
 // beat shows that this process lives on a server. Its file goes on with the mark of a server that has all commits.
 func (g *Guard) beat(ctx context.Context, s Store, server string, mark Mark) error {
 	g.mu.Lock()
-	run, since := g.run, g.o.Now()
+	started, crashed, since := g.started, g.crashed, g.o.Now()
 	g.mu.Unlock()
 	begun := g.memory.now()
 	at, err := s.Beat(ctx, g.self(), server)
@@ -389,7 +388,7 @@ func (g *Guard) beat(ctx context.Context, s Store, server string, mark Mark) err
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.beaten = at
-	if g.run == run {
+	if g.started.Equal(started) && g.crashed.Equal(crashed) {
 		g.confirmed = since
 	}
 	return nil

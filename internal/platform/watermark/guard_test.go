@@ -23,7 +23,7 @@ type database struct {
 	processes map[uuid.UUID]row
 	commits   []watermark.Commit
 	held      []string
-	run       string
+	crashed   time.Time
 	waits     bool
 	since     time.Time
 	reason    watermark.Reason
@@ -67,7 +67,7 @@ func (d *database) ReadMark(_ context.Context, of uuid.UUID) (watermark.Reading,
 }
 
 func (d *database) read() (watermark.Reading, error) {
-	r := watermark.Reading{Mark: d.mark, Held: d.held, Run: d.run, Waits: d.waits}
+	r := watermark.Reading{Mark: d.mark, Held: d.held, Started: epoch, Crashed: d.crashed, Waits: d.waits}
 	var last time.Time
 	for _, p := range d.processes {
 		if at := p.lastOn(d.mark.Server); at.After(last) {

@@ -33,8 +33,8 @@ const (
 	MarkBehind    Reason = "mark_behind"
 	OtherServer   Reason = "other_server"
 	OtherDatabase Reason = "other_database"
-	// Restarted is a server that has started again, or has crashed.
-	Restarted Reason = "restarted"
+	// Crashed is a server that has crashed and has started again.
+	Crashed Reason = "crashed"
 )
 
 // behind returns why a mark may be of an older database than an earlier mark, and since when writes may be lost. The reason is

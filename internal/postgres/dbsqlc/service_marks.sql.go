@@ -98,7 +98,8 @@ func (q *Queries) MarkRaise(ctx context.Context, db DBTX, arg *MarkRaiseParams) 
 
 const markRead = `-- name: MarkRead :one
 SELECT m.database_id, m.mark, m.marked_at, m.gap_from, m.gap_to, s.server::text AS server,
-    concat(extract(epoch FROM pg_postmaster_start_time()), ' ', extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()))::text AS run,
+    COALESCE(pg_postmaster_start_time(), 'epoch')::timestamptz AS started,
+    COALESCE(pg_stat_get_bgwriter_stat_reset_time(), 'epoch')::timestamptz AS crashed,
     (current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') NOT IN ('off', 'local'))::boolean AS waits,
     COALESCE((SELECT p.beat_at FROM service_processes p WHERE p.process = $1), 'epoch')::timestamptz AS beat,
     ARRAY(SELECT h.account FROM pay_holds h WHERE h.released_at IS NULL ORDER BY h.account)::text[] AS held,
@@ -124,7 +125,8 @@ type MarkReadRow struct {
 	GapFrom    *time.Time
 	GapTo      *time.Time
 	Server     string
-	Run        string
+	Started    time.Time
+	Crashed    time.Time
 	Waits      bool
 	Beat       time.Time
 	Held       []string
@@ -134,7 +136,7 @@ type MarkReadRow struct {
 
 // Reads the mark, the server's identity, the held accounts, and the processes that were alive before the server changed and have
 // not answered since: their ids, whether they were alive in the last minutes, and their names. Reads the last heartbeat of a process.
-// Reads what changes when the server starts, or has crashed: PostgreSQL resets its statistics then. Reads whether commits wait for a
+// Reads when the server started, and when its statistics were reset, which PostgreSQL does after a crash. Reads whether commits wait for a
 // synchronous standby. Locks nothing.
 func (q *Queries) MarkRead(ctx context.Context, db DBTX, arg *MarkReadParams) (*MarkReadRow, error) {
 	row := db.QueryRow(ctx, markRead, arg.Process, arg.Recently, arg.Lately)
@@ -146,7 +148,8 @@ func (q *Queries) MarkRead(ctx context.Context, db DBTX, arg *MarkReadParams) (*
 		&i.GapFrom,
 		&i.GapTo,
 		&i.Server,
-		&i.Run,
+		&i.Started,
+		&i.Crashed,
 		&i.Waits,
 		&i.Beat,
 		&i.Held,
