@@ -79,7 +79,7 @@ func newUseCases(
 		Prompt: true, Foreign: counted.Foreign, Flushed: counted.Batches,
 	}
 	if cfg.Database.Pooler == config.TransactionPooler {
-		o.Rules.LookAgain = func(ctx context.Context) error { return guard.Again(ctx, store.Marks()) }
+		o.LookAgain = func(ctx context.Context) error { return guard.Again(ctx, store.Marks()) }
 	}
 	if sealer != nil {
 		o.Seal, o.Open = sealer.SealText, sealer.OpenText

@@ -105,7 +105,7 @@ func (b *binder) nothing(c echo.Context) error {
 func bindNothing(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := c.Bind(nil); err != nil {
-			return err
+			return err //nolint:wrapcheck // it is the binder's refusal
 		}
 		return next(c)
 	}

@@ -84,11 +84,17 @@ func (g *Gate) Middlewares() map[string][]echo.MiddlewareFunc {
 		case g.Contract.Secured(op):
 			chains[op.ID] = append(chains[op.ID], g.audited(op))
 		}
-		if op.RequestBody == nil && op.Method == http.MethodPost && g.Contract.Secured(op) {
-			chains[op.ID] = append(chains[op.ID], bindNothing)
-		}
+		chains[op.ID] = append(chains[op.ID], g.withoutBody(op)...)
 	}
 	return chains
+}
+
+// withoutBody returns the check of a call that takes no body; none for other calls.
+func (g *Gate) withoutBody(op *contract.Operation) []echo.MiddlewareFunc {
+	if op.RequestBody != nil || op.Method != http.MethodPost || !g.Contract.Secured(op) {
+		return nil
+	}
+	return []echo.MiddlewareFunc{bindNothing}
 }
 
 // isForStaff reports whether a call is for staff alone. Its use case audits it.

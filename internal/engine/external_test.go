@@ -284,8 +284,7 @@ func externalEndsUnderWay(t *testing.T) {
 		"another payment": func(r *env, id payment.AttemptID) error {
 			_, err := r.Register(t.Context(), shop, request("attempts", "next-key", ""),
 				commands.External{OrderID: "A-1", Capture: payment.CaptureAutomatic, Supersedes: &id})
-			var busy *payment.InProgressError
-			if errors.As(err, &busy) {
+			if _, busy := errors.AsType[*payment.InProgressError](err); busy {
 				return nil
 			}
 			return err

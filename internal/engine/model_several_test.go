@@ -458,16 +458,3 @@ func (w *parts) findings() []string {
 func (w *parts) final(a *payment.Attempt) bool {
 	return slices.ContainsFunc(a.Operations, func(o payment.Operation) bool { return o.Final && o.State == fsm.OperationDone })
 }
-
-// lockedAttempt is an attempt with its operations.
-func (r *env) lockedAttempt(t *testing.T, id payment.AttemptID) (a payment.Attempt) {
-	t.Helper()
-	err := r.store.InCommandTx(t.Context(), func(ctx context.Context, tx commands.Tx) (err error) {
-		a, _, err = tx.AttemptLock(ctx, id)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}

@@ -358,3 +358,16 @@ func paymentsWantedAtOnce(t *testing.T) {
 	require.Empty(t, handed, "nothing is new")
 	require.Empty(t, r.verify(t))
 }
+
+// lockedAttempt is an attempt with its operations.
+func (r *env) lockedAttempt(t *testing.T, id payment.AttemptID) (a payment.Attempt) {
+	t.Helper()
+	err := r.store.InCommandTx(t.Context(), func(ctx context.Context, tx commands.Tx) (err error) {
+		a, _, err = tx.AttemptLock(ctx, id)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}

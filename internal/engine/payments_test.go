@@ -407,33 +407,6 @@ func paymentsTip(t *testing.T) {
 	}
 }
 
-// Less than the price, without a capture of ours for it, never pays the order.
-func paymentsUnaskedPart(t *testing.T) {
-	t.Parallel()
-	p := newTill(map[string]gateway.Outcome{"pi_0": ofEuros(fsm.EventSucceeded, 1), "pi_1": ofEuros(fsm.EventSucceeded, 1)})
-	r := newEnv(t, setup{silent: true, provider: p.on})
-	for i, capture := range []payment.CaptureMode{payment.CaptureAutomatic, payment.CaptureManual} {
-		order, name := payment.OrderID(capture), fmt.Sprintf("pi_%d", i)
-		id := r.begun(t, order, price, capture)
-		require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, of(webhooks.KindSucceeded, id, name, 1)))
-		r.recheck(t, id)
-		a := r.attempt(t, id)
-		require.False(t, a.State.Final(), capture)
-		require.EqualValues(t, 1, a.Captured)
-		require.NotEqual(t, payment.OrderPaid, r.orderOf(t, order).Status())
-		require.NotContains(t, r.orderSays(t, order), "order.paid")
-		require.Equal(t, []string{"amount_mismatch 0.01 EUR"}, r.about(t, id))
-	}
-	r.order(t, "ours")
-	made, err := r.Pay(t.Context(), customer, request("pay ours", "first-key", ""), commands.Pay{
-		OrderID: "ours", Details: gateway.Details{Token: "tok_never"}, Capture: payment.CaptureManual,
-	})
-	require.NoError(t, err)
-	require.Equal(t, []fsm.Verdict{fsm.Conflict}, r.tell(t, of(webhooks.KindSucceeded, made.ID, made.ProviderPaymentID, 1)))
-	require.NotEqual(t, payment.OrderPaid, r.orderOf(t, "ours").Status())
-	require.Equal(t, []string{"amount_mismatch 0.01 EUR"}, r.about(t, made.ID))
-}
-
 // Fifty payments of an attempt are recorded, and one more is a discrepancy.
 func paymentsFiftyFirst(t *testing.T) {
 	t.Parallel()

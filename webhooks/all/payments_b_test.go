@@ -35,7 +35,7 @@ func TestPaymentsAreToldApartElsewhere(t *testing.T) {
 }
 
 // pageless are the soft failures after which no customer can try again on a page, with the reason.
-var pageless = map[string]string{ //nolint:gochecknoglobals // a table
+var pageless = map[string]string{
 	"paypal PAYMENT.CAPTURE.DECLINED":              "a capture of a hold was declined",
 	"paypal CHECKOUT.PAYMENT-APPROVAL.REVERSED":    "the order was not captured in time",
 	"stripe checkout.session.async_payment_failed": "the session is complete",

@@ -17,9 +17,6 @@ import (
 const (
 	txTries  = 4
 	txJitter = 20 * time.Millisecond
-	// commitTimeout is how long a commit is waited for at least. Giving up earlier could show other readers a commit that no synchronous
-	// standby has, sooner than they notice that the standby is away: it is longer than watermark.Fresh.
-	commitTimeout = 5 * time.Second
 )
 
 // begin plans the statements of a transaction once for any values, each by its index: planning them anew for each batch
@@ -70,21 +67,14 @@ func (p *Pool) once(ctx context.Context, conns *pgxpool.Pool, fn func(ctx contex
 	if ctx.Err() != nil {
 		return DomainError(ctx.Err())
 	}
-	ctx, over := committing(ctx)
+	// A commit is waited for in any case. If it were given up early, others could read a commit that no synchronous standby has, sooner than
+	// they notice that the standby is away: this takes watermark.Fresh.
+	ctx, over := context.WithTimeout(context.WithoutCancel(ctx), txTimeout)
 	defer over()
 	if p.commit == nil {
 		return DomainError(tx.Commit(ctx))
 	}
 	return DomainError(p.commit(func() error { return tx.Commit(ctx) }))
-}
-
-// committing is the context of a commit. It ends no earlier than the commit's timeout, even if the caller gives up.
-func committing(ctx context.Context) (context.Context, context.CancelFunc) {
-	end := time.Now().Add(commitTimeout)
-	if transaction, _ := ctx.Deadline(); transaction.After(end) {
-		end = transaction
-	}
-	return context.WithDeadline(context.WithoutCancel(ctx), end)
 }
 
 // OnceBehind is Once for reads that may be slow, on the connections of Aside. It uses the standby, whose data may be a

@@ -80,8 +80,11 @@ func (c *Client) Find(ctx context.Context, id payment.AttemptID) (gateway.Outcom
 	var found gateway.Outcome
 	err := c.list(ctx, "/v2/payments", query, func(item json.RawMessage) error {
 		var p paid
-		if err := json.Unmarshal(item, &p); err != nil || p.ReferenceID != id.String() {
-			return err
+		if err := json.Unmarshal(item, &p); err != nil {
+			return fmt.Errorf("read a payment: %w", err)
+		}
+		if p.ReferenceID != id.String() {
+			return nil
 		}
 		o, err := c.moved(ctx, &p)
 		if err != nil {

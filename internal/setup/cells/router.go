@@ -178,7 +178,7 @@ func isConsole(req *http.Request) bool {
 // choose keeps the cell, and leads to the same page without the parameter.
 func (r *Router) choose(w http.ResponseWriter, req *http.Request, number string) {
 	r.keep(w, number)
-	http.Redirect(w, req, withoutCell(req).URL.RequestURI(), http.StatusSeeOther)
+	http.Redirect(w, req, withoutCell(req).URL.RequestURI(), http.StatusSeeOther) //nolint:gosec // the path begins with /support
 }
 
 // keep stores the choice of a cell in the browser; an empty number chooses all cells.
