@@ -201,7 +201,7 @@ func (p *fateful) shown(id string, o gateway.Outcome) gateway.Outcome {
 type parts struct {
 	t *testing.T
 	r *env
-	// processes are the service's: one that has frozen does not answer the same request again, so the next one goes on.
+	// processes run the service. After a process has frozen, the next process answers the repeated request.
 	processes []*service
 	p         *fateful
 	id        payment.AttemptID

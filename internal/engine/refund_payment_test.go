@@ -13,7 +13,7 @@ import (
 	"github.com/paylatch/paylatch/webhooks"
 )
 
-// A refund keeps the payment that it is of, whoever made it: every later call is about this payment.
+// A refund stores its payment once. Every later call is about this payment, whoever made the refund.
 func TestARefundKeepsItsPayment(t *testing.T) {
 	t.Parallel()
 	t.Run("requested", keepsRequested)

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
 
@@ -73,6 +74,39 @@ func TestHeldAccount(t *testing.T) {
 		require.Equal(t, "not_started", reply.Failure.Code)
 		require.Zero(t, p.charges.Load())
 	})
+	for name, found := range map[string]error{"another server": nil, "no answer": payment.ErrUnavailable} {
+		t.Run("behind a pooler the last look finds "+name, func(t *testing.T) {
+			t.Parallel()
+			h, p := &holding{}, &spy{}
+			var gone atomic.Bool
+			s := with(h, setup{silent: true, provider: p.on})
+			held := s.change
+			s.change = func(o *options) {
+				held(o)
+				o.LookAgain = func(context.Context) error {
+					if !gone.Load() {
+						return nil
+					}
+					if found == nil {
+						h.account = "sandbox"
+					}
+					return found
+				}
+			}
+			r := newEnv(t, s)
+			id := r.paid(t, "A-1", "tok_success").ID
+			r.order(t, "A-2")
+			gone.Store(true)
+			refund, err := r.Refund(t.Context(), shop, request("refund", "refund-key", ""), commands.CreateRefund{AttemptID: id})
+			require.NoError(t, err)
+			require.Equal(t, fsm.RefundFailed, refund.State, "it was not sent")
+			h.account = "" // the charge has passed the first check
+			reply, err := try(t.Context(), r.service, "A-2", "first-key", "tok_success")
+			require.NoError(t, err)
+			require.Equal(t, "not_started", reply.Failure.Code)
+			require.EqualValues(t, 1, p.charges.Load())
+		})
+	}
 	t.Run("its refunds wait, those of others don't", func(t *testing.T) {
 		t.Parallel()
 		h := &holding{}

@@ -40,6 +40,7 @@ type options struct {
 	Notes                        *activity.Notes
 	Foreign                      func(account string)
 	Held                         changeset.Holds
+	LookAgain                    func(context.Context) error
 	Wanted                       func([]payment.OperationName)
 	Now                          func() time.Time
 }
@@ -56,7 +57,7 @@ func newService(o options) *service {
 		Store: o.Store, Readers: current.Of(o.Readers), Now: o.Now,
 		Rules: changeset.Rules{
 			Accounts: current.Of(maps.Clone(o.Notes.Providers(o.Accounts))),
-			Schedule: payment.Schedule{First: o.RecheckAfter, Lease: o.Lease}, Held: o.Held, Wanted: o.Wanted,
+			Schedule: payment.Schedule{First: o.RecheckAfter, Lease: o.Lease}, Held: o.Held, LookAgain: o.LookAgain, Wanted: o.Wanted,
 		},
 		DefaultAccount: o.DefaultAccount, OrdersBy: o.OrdersBy, CustomersMay: o.CustomersMay, ReturnSchemes: o.ReturnSchemes, Wait: o.Wait, Quota: o.Quota,
 		ProviderTimeout: o.ProviderTimeout, StaleAfter: o.StaleAfter, Seal: o.Seal, Open: o.Open, Foreign: o.Foreign,

@@ -69,7 +69,7 @@ func (s *Changeset) Refund(of payment.AttemptID, id payment.RefundID) *payment.R
 	return nil
 }
 
-// Insert adds a refund to its attempt. The refund keeps the payment that it is of: the named one, else the one that holds the
+// Insert adds a refund to its attempt. The refund stores its payment once: the named payment, or the payment that holds the
 // money now.
 func (s *Changeset) Insert(c *Change, r payment.Refund) *payment.Refund {
 	if p := payment.RefundedPayment(&c.Attempt, r.ProviderPaymentID, r.Money.Minor); r.ProviderPaymentID == "" && p != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // mayRelease returns ErrForbidden where the actor would end a hold of the merchant: money of one of the attempts is
-// authorized, and a customer may not release it. It returns ErrForbidden, too, if nobody can look up whether money is on
-// hold, and ErrBusy while that is uncertain. Looked is the attempt for which a lookup has just shown it.
+// authorized, and a customer may not release it. If the provider has no lookup, money may be on hold unseen: it returns
+// ErrForbidden then, too. It returns ErrBusy while a lookup has no result. Looked is the attempt whose lookup had a result.
 func (c *Commands) mayRelease(actor authz.Actor, looked payment.AttemptID, attempts ...payment.Attempt) error {
 	if c.releases(actor) {
 		return nil

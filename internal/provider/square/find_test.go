@@ -45,7 +45,7 @@ func TestAPaymentIsFoundByItsReference(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)
 }
 
-// Square omits an empty list: nobody has paid at the location since the attempt's creation.
+// Square omits an empty list. Here the location has no payment since the attempt's creation.
 func TestAnOmittedListHasNoPayment(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, newFake())
