@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	startLimit = 60 * time.Second // a crash recovery included
+	startLimit = 5 * time.Minute // a crash recovery on a busy machine included
 	poll       = 10 * time.Millisecond
 	socketMax  = 103 // bytes in the path of a unix socket: 107 on Linux, 103 on macOS
 )

@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // TCP is a proxy before anything that takes connections.
@@ -20,6 +21,7 @@ type TCP struct {
 	lines       map[*line]bool
 	thawed      chan struct{} // closed while nothing is frozen
 	cut         int64         // of the next connections; 0 for no cut
+	late        time.Duration // of the next connections
 }
 
 // NewTCP returns a proxy before an address of a network, tcp or unix. It ends with the test.
@@ -52,23 +54,32 @@ func (p *TCP) accept(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		p.mu.Lock()
-		network, to := p.network, p.to
-		p.mu.Unlock()
-		server, err := new(net.Dialer).DialContext(ctx, network, to)
-		if err != nil {
-			_ = client.Close()
-			continue
-		}
-		p.mu.Lock()
-		l := &line{proxy: p, client: client, server: server, left: p.cut}
-		p.lines[l] = true
-		p.mu.Unlock()
-		p.all.Go(func() { l.carry(server, client, l.sent) })
-		p.all.Go(func() { l.carry(client, server, l.received) })
-		if ctx.Err() != nil {
-			l.close()
-		}
+		p.all.Go(func() { p.connect(ctx, client) })
+	}
+}
+
+// connect connects a client with the server.
+func (p *TCP) connect(ctx context.Context, client net.Conn) {
+	p.mu.Lock()
+	network, to, late := p.network, p.to, p.late
+	p.mu.Unlock()
+	select {
+	case <-time.After(late):
+	case <-ctx.Done():
+	}
+	server, err := new(net.Dialer).DialContext(ctx, network, to)
+	if err != nil {
+		_ = client.Close()
+		return
+	}
+	p.mu.Lock()
+	l := &line{proxy: p, client: client, server: server, left: p.cut}
+	p.lines[l] = true
+	p.mu.Unlock()
+	p.all.Go(func() { l.carry(server, client, l.sent) })
+	p.all.Go(func() { l.carry(client, server, l.received) })
+	if ctx.Err() != nil {
+		l.close()
 	}
 }
 
@@ -114,6 +125,13 @@ func (p *TCP) CutAfter(bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cut = bytes
+}
+
+// Late has each new connection wait before it reaches the server, as at a server that is too busy to take it at once.
+func (p *TCP) Late(by time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.late = by
 }
 
 // Open is how many connections there are.
