@@ -41,8 +41,6 @@ type load struct {
 
 // loadTurns are the tests that put a load on the machine at once. With twelve of them on two processors, PostgreSQL could not take a
 // connection for minutes.
-//
-//nolint:gochecknoglobals // one for all tests
 var loadTurns = struct {
 	free chan struct{}
 	of   sync.Map
