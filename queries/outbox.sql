@@ -55,8 +55,8 @@ RETURNING 1;
 -- name: OutboxHeadLock :one
 SELECT last FROM outbox_head FOR UPDATE SKIP LOCKED;
 
--- Gives positions behind the head to the events of a limited number of committed batches, and moves the head. The caller locked
--- the head before this statement began.
+-- Gives positions behind the head to the events of a limited number of committed batches, and moves the head. Returns the head and
+-- the last of these batches, 0 for none. The caller locked the head before this statement began.
 -- name: OutboxNumber :one
 WITH numbered AS (
     UPDATE outbox_batches b SET last = n.upto + @behind::bigint
@@ -65,9 +65,12 @@ WITH numbered AS (
         FROM (SELECT u.batch, u.events FROM outbox_batches u WHERE u.last IS NULL ORDER BY u.batch LIMIT @at_most::int) d
     ) n
     WHERE b.batch = n.batch
-    RETURNING b.last
+    RETURNING b.batch, b.last
+), latest AS (
+    SELECT n.batch, n.last FROM numbered n ORDER BY n.last DESC LIMIT 1
 )
-UPDATE outbox_head SET last = GREATEST(outbox_head.last, (SELECT max(n.last) FROM numbered n)) RETURNING outbox_head.last;
+UPDATE outbox_head SET last = GREATEST(outbox_head.last, (SELECT l.last FROM latest l))
+RETURNING outbox_head.last, coalesce((SELECT l.batch FROM latest l), 0)::bigint AS batch;
 
 -- Reads the head. Locks nothing.
 -- name: OutboxHead :one

@@ -62,7 +62,8 @@ DELETE FROM service_processes WHERE process = ANY (@processes::uuid[]) OR beat_a
 SELECT (COALESCE((SELECT p.beat_at >= @beat_at::timestamptz FROM service_processes p WHERE p.process = @process),
     @beat_at::timestamptz < now() - make_interval(secs => @life::float8)))::boolean AS kept;
 
--- Reports whether the row of a commit is stored with the values that only this commit gave it. Locks nothing.
+-- Reports whether the row of a commit is stored with the values that only this commit gave it, or is so old that it may have been
+-- deleted. Locks nothing.
 -- name: CommitKept :one
 SELECT (@kind::text = 'version' AND EXISTS (SELECT FROM attempt_transitions t
         WHERE t.order_id = @order_id AND t.attempt_id = @id AND t.version = @number AND t.at = @at)
@@ -72,4 +73,10 @@ SELECT (@kind::text = 'version' AND EXISTS (SELECT FROM attempt_transitions t
         WHERE s.attempt_id = @id AND s.kind = @operation AND s.number = @number
             AND (s.first_sent_at = @at OR s.first_sent_at IS NULL AND s.fence >= @fence))
     OR @kind = 'event' AND EXISTS (SELECT FROM provider_events e WHERE e.event_id = @id)
-    OR @kind = 'order' AND EXISTS (SELECT FROM orders d WHERE d.order_id = @order_id AND d.created_at = @at))::boolean AS kept;
+    OR @kind = 'order' AND EXISTS (SELECT FROM orders d WHERE d.order_id = @order_id AND d.created_at = @at)
+    OR @kind = 'amended' AND (EXISTS (SELECT FROM attempt_log l WHERE l.order_id = @order_id AND l.entry_id = @id)
+        OR @at < now() - make_interval(secs => @life::float8))
+    OR @kind = 'cancelled' AND EXISTS (SELECT FROM orders d WHERE d.order_id = @order_id AND d.cancel_requested_at IS NOT NULL)
+    OR @kind = 'accepted' AND EXISTS (SELECT FROM orders d WHERE d.order_id = @order_id AND d.accepted_attempt_id = @id)
+    OR @kind = 'numbered' AND (EXISTS (SELECT FROM outbox_batches b WHERE b.batch = @batch AND b.last = @position::bigint)
+        OR @at < now() - interval '1 hour'))::boolean AS kept;

@@ -167,6 +167,7 @@ func (s *MarkStore) Lost(ctx context.Context, server string, of watermark.Proces
 		for _, of := range commits {
 			kept, err := s.q.CommitKept(ctx, c, &dbsqlc.CommitKeptParams{
 				Kind: string(of.Kind), OrderID: of.Order, ID: of.ID, Operation: of.Operation, Number: of.Number, Fence: of.Fence, At: of.At,
+				Batch: of.Batch, Position: of.Position, Life: watermark.Life.Seconds(),
 			})
 			if err != nil {
 				return fmt.Errorf("look up %s: %w", of, err)

@@ -162,6 +162,7 @@ func (t *txn) OrderCancel(ctx context.Context, id payment.OrderID, cancelled out
 	if err := t.q.OrderCancel(ctx, t, &dbsqlc.OrderCancelParams{OrderID: string(id), At: t.Now()}); err != nil {
 		return fmt.Errorf("cancel order %s: %w", id, err)
 	}
+	t.witness(watermark.Commit{Kind: watermark.CommitCancelled, Order: string(id), At: t.Now()})
 	return t.publish(ctx, []outbox.Message{cancelled})
 }
 
@@ -176,8 +177,10 @@ func (t *txn) OrderAmend(ctx context.Context, a commands.Amendment) error {
 	if _, err := t.q.OrderAmend(ctx, t.DeferredRows(1, pool.ErrGuard), p); err != nil {
 		return fail(err)
 	}
+	entry := payment.OnlyCell.NewID()
+	t.witness(watermark.Commit{Kind: watermark.CommitAmended, Order: string(o.ID), ID: entry, At: o.UpdatedAt})
 	if err := t.q.OrderAmendLog(ctx, t.Deferred(), &dbsqlc.OrderAmendLogParams{
-		OrderID: string(o.ID), EntryID: payment.OnlyCell.NewID(), What: commands.AmendName, Actor: a.Actor, Key: string(a.Key), Outcome: a.Prices, At: o.UpdatedAt,
+		OrderID: string(o.ID), EntryID: entry, What: commands.AmendName, Actor: a.Actor, Key: string(a.Key), Outcome: a.Prices, At: o.UpdatedAt,
 	}); err != nil {
 		return fail(err)
 	}
@@ -204,6 +207,7 @@ func (t *txn) OrderAccept(ctx context.Context, id payment.OrderID, attempt payme
 	if err != nil {
 		return fmt.Errorf("accept what order %s holds: %w", id, err)
 	}
+	t.witness(watermark.Commit{Kind: watermark.CommitAccepted, Order: string(id), ID: uuid.UUID(attempt), At: t.Now()})
 	return t.publish(ctx, []outbox.Message{paid})
 }
 

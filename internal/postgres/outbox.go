@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/internal/events/outbox"
+	"github.com/paylatch/paylatch/internal/platform/watermark"
 	"github.com/paylatch/paylatch/internal/postgres/dbsqlc"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
 )
@@ -53,7 +54,10 @@ func (s *Store) NumberEvents(ctx context.Context, limit int) (from, to outbox.Po
 		if err != nil {
 			return fmt.Errorf("number events: %w", err)
 		}
-		from, to = outbox.Position(last), outbox.Position(now)
+		from, to = outbox.Position(last), outbox.Position(now.Last)
+		if to > from {
+			t.witness(watermark.Commit{Kind: watermark.CommitNumbered, Batch: now.Batch, Position: now.Last, At: t.Now()})
+		}
 		return nil
 	})
 	return from, to, err

@@ -10,7 +10,8 @@ import (
 // CommitKind is the kind of row by which a commit is found again.
 type CommitKind string
 
-// The kinds of rows. None of them is ever deleted.
+// The kinds of rows. The rows of the first five are never deleted. Retention deletes entries of the log after a [Life] at the earliest, and
+// batches of events sooner: one that is older than an hour counts as found.
 const (
 	// CommitVersion is a version of an attempt.
 	CommitVersion CommitKind = "version"
@@ -22,15 +23,23 @@ const (
 	CommitEvent CommitKind = "event"
 	// CommitOrder is a new order.
 	CommitOrder CommitKind = "order"
+	// CommitAmended is the entry of the log of activity that an amendment of an order makes.
+	CommitAmended CommitKind = "amended"
+	// CommitCancelled is an order whose cancellation was requested.
+	CommitCancelled CommitKind = "cancelled"
+	// CommitAccepted is an order that late money pays.
+	CommitAccepted CommitKind = "accepted"
+	// CommitNumbered is a batch of events that has its positions in the feed.
+	CommitNumbered CommitKind = "numbered"
 )
 
 // Commit names a row that a commit wrote, by values that no other commit gives it. If a database has the row, it has that
 // commit, and every commit that was acknowledged before that one was sent: a log loses its end only.
 type Commit struct {
 	Kind CommitKind `json:"kind"`
-	// Order is the id of the order, of a version and of an order.
+	// Order is the id of the order; empty for an operation, an event and a batch.
 	Order string `json:"order,omitempty"`
-	// ID is the id of the attempt or of the event.
+	// ID is the id of the attempt, of the event or of the entry.
 	ID uuid.UUID `json:"id"`
 	// Operation is the kind of the operation.
 	Operation string `json:"operation,omitempty"`
@@ -38,6 +47,9 @@ type Commit struct {
 	Number int32 `json:"number,omitempty"`
 	// Fence is the operation's fencing token: a permit that was given back has left only that.
 	Fence int64 `json:"fence,omitempty"`
+	// Batch is the number of a batch of events, and Position that of its last event.
+	Batch    int64 `json:"batch,omitempty"`
+	Position int64 `json:"position,omitempty"`
 	// At is when the transaction began, by the database's clock.
 	At time.Time `json:"at"`
 }
@@ -53,6 +65,10 @@ func (c Commit) String() string {
 		return fmt.Sprintf("webhook %s", c.ID)
 	case CommitOrder:
 		return "order " + c.Order
+	case CommitAmended, CommitCancelled, CommitAccepted:
+		return fmt.Sprintf("order %s (%s)", c.Order, c.Kind)
+	case CommitNumbered:
+		return fmt.Sprintf("the positions of events up to %d", c.Position)
 	}
 	return string(c.Kind)
 }

@@ -266,9 +266,12 @@ WITH numbered AS (
         FROM (SELECT u.batch, u.events FROM outbox_batches u WHERE u.last IS NULL ORDER BY u.batch LIMIT $2::int) d
     ) n
     WHERE b.batch = n.batch
-    RETURNING b.last
+    RETURNING b.batch, b.last
+), latest AS (
+    SELECT n.batch, n.last FROM numbered n ORDER BY n.last DESC LIMIT 1
 )
-UPDATE outbox_head SET last = GREATEST(outbox_head.last, (SELECT max(n.last) FROM numbered n)) RETURNING outbox_head.last
+UPDATE outbox_head SET last = GREATEST(outbox_head.last, (SELECT l.last FROM latest l))
+RETURNING outbox_head.last, coalesce((SELECT l.batch FROM latest l), 0)::bigint AS batch
 `
 
 type OutboxNumberParams struct {
@@ -276,13 +279,18 @@ type OutboxNumberParams struct {
 	AtMost int32
 }
 
-// Gives positions behind the head to the events of a limited number of committed batches, and moves the head. The caller locked
-// the head before this statement began.
-func (q *Queries) OutboxNumber(ctx context.Context, db DBTX, arg *OutboxNumberParams) (int64, error) {
+type OutboxNumberRow struct {
+	Last  int64
+	Batch int64
+}
+
+// Gives positions behind the head to the events of a limited number of committed batches, and moves the head. Returns the head and
+// the last of these batches, 0 for none. The caller locked the head before this statement began.
+func (q *Queries) OutboxNumber(ctx context.Context, db DBTX, arg *OutboxNumberParams) (*OutboxNumberRow, error) {
 	row := db.QueryRow(ctx, outboxNumber, arg.Behind, arg.AtMost)
-	var last int64
-	err := row.Scan(&last)
-	return last, err
+	var i OutboxNumberRow
+	err := row.Scan(&i.Last, &i.Batch)
+	return &i, err
 }
 
 const outboxOldest = `-- name: OutboxOldest :one

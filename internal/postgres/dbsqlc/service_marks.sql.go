@@ -40,7 +40,13 @@ SELECT ($1::text = 'version' AND EXISTS (SELECT FROM attempt_transitions t
         WHERE s.attempt_id = $3 AND s.kind = $6 AND s.number = $4
             AND (s.first_sent_at = $5 OR s.first_sent_at IS NULL AND s.fence >= $7))
     OR $1 = 'event' AND EXISTS (SELECT FROM provider_events e WHERE e.event_id = $3)
-    OR $1 = 'order' AND EXISTS (SELECT FROM orders d WHERE d.order_id = $2 AND d.created_at = $5))::boolean AS kept
+    OR $1 = 'order' AND EXISTS (SELECT FROM orders d WHERE d.order_id = $2 AND d.created_at = $5)
+    OR $1 = 'amended' AND (EXISTS (SELECT FROM attempt_log l WHERE l.order_id = $2 AND l.entry_id = $3)
+        OR $5 < now() - make_interval(secs => $8::float8))
+    OR $1 = 'cancelled' AND EXISTS (SELECT FROM orders d WHERE d.order_id = $2 AND d.cancel_requested_at IS NOT NULL)
+    OR $1 = 'accepted' AND EXISTS (SELECT FROM orders d WHERE d.order_id = $2 AND d.accepted_attempt_id = $3)
+    OR $1 = 'numbered' AND (EXISTS (SELECT FROM outbox_batches b WHERE b.batch = $9 AND b.last = $10::bigint)
+        OR $5 < now() - interval '1 hour'))::boolean AS kept
 `
 
 type CommitKeptParams struct {
@@ -51,9 +57,13 @@ type CommitKeptParams struct {
 	At        time.Time
 	Operation string
 	Fence     int64
+	Life      float64
+	Batch     int64
+	Position  int64
 }
 
-// Reports whether the row of a commit is stored with the values that only this commit gave it. Locks nothing.
+// Reports whether the row of a commit is stored with the values that only this commit gave it, or is so old that it may have been
+// deleted. Locks nothing.
 func (q *Queries) CommitKept(ctx context.Context, db DBTX, arg *CommitKeptParams) (bool, error) {
 	row := db.QueryRow(ctx, commitKept,
 		arg.Kind,
@@ -63,6 +73,9 @@ func (q *Queries) CommitKept(ctx context.Context, db DBTX, arg *CommitKeptParams
 		arg.At,
 		arg.Operation,
 		arg.Fence,
+		arg.Life,
+		arg.Batch,
+		arg.Position,
 	)
 	var kept bool
 	err := row.Scan(&kept)
