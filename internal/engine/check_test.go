@@ -17,9 +17,23 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	t.Run("asks_at_once", checkAsksAtOnce)
 	t.Run("asks_once_in_three_seconds", checkAsksOnceInThreeSeconds)
+	t.Run("puts_no_lookup_off", checkPutsNoLookupOff)
 	t.Run("is_limited_by_user", checkIsLimitedByUser)
 	t.Run("leaves_what_nobody_answers", checkLeavesWhatNobodyAnswers)
 	t.Run("is_of_owner_service_and_bearer", checkIsOfOwnerServiceAndBearer)
+}
+
+// However often a page asks, the next lookup of the schedule is due soon.
+func checkPutsNoLookupOff(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t, setup{silent: true})
+	id := r.paid(t, "A-1", "tok_redirect").ID
+	for range payment.LastTry + 1 {
+		r.recheck(t, id)
+	}
+	next := rows[time.Time](t, r, "SELECT next_at FROM operations WHERE attempt_id = $1 AND open", id.String())
+	require.Len(t, next, 1)
+	require.WithinDuration(t, time.Now(), next[0], 10*time.Minute)
 }
 
 // The customer has paid on the provider's page, no webhook came, and the schedule is far from asking.

@@ -1,7 +1,9 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +27,8 @@ func TestExternal(t *testing.T) {
 	t.Run("is looked up and cancelled before it expires", externalExpiresAsked)
 	t.Run("is reported as over", externalIsReportedOver)
 	t.Run("without a name ends where a search finds nothing", externalIsNotFound)
+	t.Run("is reported while a search finds nothing", externalIsReportedMeanwhile)
+	t.Run("on hold late where nobody can be asked is shown to a person", externalHeldLate)
 	t.Run("gains names by a report", externalGainsNames)
 	t.Run("is superseded", externalIsSuperseded)
 	t.Run("ends with its order", externalEndsWithItsOrder)
@@ -198,6 +202,57 @@ func externalIsNotFound(t *testing.T) {
 	r.lateNow(t, next)
 	require.Equal(t, "expired", r.recheck(t, next).Failure.Code)
 	require.Empty(t, r.discrepancies(t, next))
+	require.Empty(t, r.verify(t))
+}
+
+// telling is a provider that tells something in the middle of a search, which finds nothing.
+type telling struct {
+	gateway.Provider
+
+	tell func()
+}
+
+func (p *telling) Find(context.Context, payment.AttemptID) (gateway.Outcome, error) {
+	p.tell()
+	return gateway.Outcome{}, gateway.ErrNoSuchPayment
+}
+
+// The webhook of a hold comes between the search and the record of its result. The hold is cancelled at the provider, and not only here.
+func externalIsReportedMeanwhile(t *testing.T) {
+	t.Parallel()
+	p := &telling{tell: func() {}}
+	r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider { p.Provider = of; return p }})
+	id := r.register(t, commands.External{}).ID
+	p.tell = sync.OnceFunc(func() {
+		held := event(webhooks.KindAuthorized, id.String(), "ch_80")
+		held.ProviderPaymentID = "ch_80"
+		require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, held))
+	})
+	_, err := r.report(t, commands.Report{AttemptID: id, Outcome: commands.Abandoned, Reason: "the page was closed"})
+	require.NoError(t, err)
+	a := r.attempt(t, id)
+	require.False(t, a.Failed(), "it was on hold when the search found nothing")
+	require.EqualValues(t, price, a.OnHold())
+	require.Equal(t, []string{"wanted"}, rows[string](t, r, "SELECT state FROM operations WHERE kind = 'cancel'"), "the provider has not released it")
+	require.Empty(t, r.verify(t))
+}
+
+func externalHeldLate(t *testing.T) {
+	t.Parallel()
+	r := deaf(t)
+	id := r.register(t, commands.External{}).ID
+	_, err := r.report(t, commands.Report{AttemptID: id, Outcome: commands.Abandoned, Reason: "the page was closed"})
+	require.NoError(t, err)
+	require.Equal(t, fsm.Stale, r.say(t, id, webhooks.KindAuthorized))
+	require.Equal(t, []string{"needs_review"}, r.discrepancies(t, id))
+	cmd := commands.External{OrderID: "A-1", Capture: payment.CaptureAutomatic}
+	var busy *payment.InProgressError
+	_, err = r.Register(t.Context(), shop, request("attempts", uuid.NewString(), ""), cmd)
+	require.ErrorAs(t, err, &busy)
+
+	_, err = r.agreed(t, because(r.open(t, id)[0], payment.ResolvedAccepted))
+	require.NoError(t, err)
+	require.Equal(t, "awaiting_customer", r.register(t, cmd).Stage())
 	require.Empty(t, r.verify(t))
 }
 

@@ -31,13 +31,38 @@ func (s Schedule) Delay(tries int) time.Duration {
 	return time.Duration(backoff[min(tries, len(backoff)-1)]) * s.First
 }
 
-// LastTried is when an open operation was last tried, by when it is due again. It is zero for one that was
-// not, and in the future for one that waits for something else.
-func (s Schedule) LastTried(op *Operation) time.Time {
+// agesToWait bounds the wait for the next try, in ages of the operation. The schedule alone never waits so long.
+const agesToWait = 5
+
+// Next is when an operation is due again that was tried now. Tries beside the schedule, such as lookups that a page asks for, count as
+// tries, but don't put the next one off: the wait is at most some times as long as the time since the beginning.
+func (s Schedule) Next(op *Operation, began, now time.Time) time.Time {
+	return now.Add(min(s.Delay(op.Tries), max(s.First, agesToWait*now.Sub(began))))
+}
+
+// Began is when the tries of an operation began. A cancel may take the place of another one.
+func (a *Attempt) Began(op *Operation) time.Time {
+	if op.Kind == OperationCancel {
+		return a.CreatedAt
+	}
+	return op.CreatedAt
+}
+
+// LastTried is when an open operation was last tried, by when it is due again: the reverse of Next. It is zero for an operation that
+// was not tried, and in the future for an operation that waits for something else.
+func (s Schedule) LastTried(op *Operation, began time.Time) time.Time {
 	if op.Tries == 0 || op.NextAt == nil {
 		return time.Time{}
 	}
-	return op.NextAt.Add(-s.Delay(op.Tries))
+	next := *op.NextAt
+	byDelay, byFirst, byAge := next.Add(-s.Delay(op.Tries)), next.Add(-s.First), next.Add(-next.Sub(began)*agesToWait/(agesToWait+1))
+	if byAge.Before(byFirst) {
+		byFirst = byAge
+	}
+	if byDelay.Before(byFirst) {
+		return byFirst
+	}
+	return byDelay
 }
 
 // GivenUp reports whether the give-up threshold is passed: after so many tries, or, while calls are
@@ -98,7 +123,7 @@ func (l MaxAge) SlowLife() time.Duration { return cmp.Or(l.Slow, 14*day) }
 // Outlived reports whether an attempt has stayed too long where the provider has just reported it
 // to be. Time alone never suffices: without a report it is false. The attempt's own stage does not
 // count, since one that awaited the customer may be with a bank by now. A customer has as long as the
-// attempt says itself, if it does.
+// attempt or its voucher says itself, if it does.
 func (l MaxAge) Outlived(a Attempt, says fsm.Event, now time.Time) bool {
 	switch {
 	case a.State.Final():
@@ -108,9 +133,14 @@ func (l MaxAge) Outlived(a Attempt, says fsm.Event, now time.Time) bool {
 	case a.State == fsm.Authorized && (says == fsm.EventAuthorized || says == fsm.EventActionRequired):
 		return now.Sub(a.UpdatedAt) > cmp.Or(l.Authorized, 7*day)
 	case says == fsm.EventActionRequired, (says == fsm.EventSoftFailed || says == fsm.EventFailed) && a.DeclinedOnPage():
-		return a.ExpiresAt == nil && now.Sub(a.CreatedAt) > cmp.Or(l.AwaitingCustomer, time.Hour)
+		return a.ExpiresAt == nil && now.Sub(a.CreatedAt) > cmp.Or(l.AwaitingCustomer, time.Hour) && !a.voucherValid(now)
 	}
 	return false
+}
+
+// voucherValid reports whether the customer has a voucher that can still be paid.
+func (a *Attempt) voucherValid(now time.Time) bool {
+	return a.NextAction != nil && a.NextAction.Type == ActionDisplay && now.Before(a.NextAction.ExpiresAt)
 }
 
 // LastTry is the last try of the schedule before its daily ones.

@@ -36,8 +36,11 @@ func (s *Changeset) follow(c *Change, before payment.Attempt, r payment.Report, 
 	s.secondHold(c, before)
 	// A hold that is reported again may be a new one: it is looked up.
 	held := a.Unreleased() && !before.Unreleased() || a.Failed() && r.Event == fsm.EventAuthorized && r.Cause.Kind == payment.CauseWebhook
-	if held && s.AccountOf(*a).Provider != nil {
+	switch {
+	case held && s.AccountOf(*a).Provider != nil:
 		s.EnsureCancel(c, payment.OperationOriginPolicy).Sooner(s.Now())
+	case held && a.Unreleased(): // nobody can cancel it but a person
+		s.Unreleased(c)
 	}
 	s.noteOrders(c, before)
 	return verdict

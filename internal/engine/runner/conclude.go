@@ -168,7 +168,7 @@ func (r *Runner) cancelled(s *changeset.Changeset, c *changeset.Change, rec *rec
 // moved moves an operation that is still open by the outcome of its call.
 func (r *Runner) moved(s *changeset.Changeset, c *changeset.Change, rec *recording) {
 	op, res := operationOf(c, rec.task), rec.result
-	if i := res.Inference; i != nil && (i.Concludes != gateway.NeverPaid || c.Attempt.Unreported()) {
+	if i := res.Inference; i != nil && unreported(s, c, op, *i) {
 		r.infer(s, c, rec, *i)
 		return
 	}
@@ -193,6 +193,18 @@ func (r *Runner) moved(s *changeset.Changeset, c *changeset.Change, rec *recordi
 			}
 		}
 	}
+}
+
+// unreported reports whether nobody has reported the payment or the refund since the lookup by which it never arrived, or was never paid.
+func unreported(s *changeset.Changeset, c *changeset.Change, op *payment.Operation, i gateway.Inference) bool {
+	switch {
+	case i.Concludes != gateway.NeverArrived && i.Concludes != gateway.NeverPaid:
+		return true
+	case op.Kind == payment.OperationRefund:
+		refund := s.Refund(c.Attempt.ID, op.RefundID)
+		return refund != nil && refund.ProviderRefundID == ""
+	}
+	return c.Attempt.Unreported()
 }
 
 // cancelAnew requests another cancel after a cancel that released nothing. A hold may be younger than that cancel: the

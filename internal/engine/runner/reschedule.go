@@ -27,7 +27,7 @@ func (r *Runner) reschedule(s *changeset.Changeset, c *changeset.Change, rec *re
 		case first && op.State == fsm.OperationAccepted && op.NextAt.After(now):
 			op.LeaseUntil = nil // the first check is due when it was to be
 		default:
-			op.Wait(now.Add(r.Schedule.Delay(op.Tries)))
+			op.Wait(r.Schedule.Next(op, c.Attempt.Began(op), now))
 		}
 		if waits := c.Attempt.ExpiresAt != nil && now.Before(*c.Attempt.ExpiresAt); waits && looksUp(op.Kind) {
 			s.Until(c, op)

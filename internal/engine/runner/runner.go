@@ -177,7 +177,7 @@ func (r *Runner) next(ctx context.Context, id payment.AttemptID, every time.Dura
 		}
 		for _, op := range []*payment.Operation{c.Attempt.OpenCancel(), c.Attempt.OpenTake(), c.Attempt.OpenOperation(string(payment.OperationCheck))} {
 			if op != nil {
-				if ago := tx.Now().Sub(r.Schedule.LastTried(op)); ago < 0 || ago >= every {
+				if ago := tx.Now().Sub(r.Schedule.LastTried(op, c.Attempt.Began(op))); ago < 0 || ago >= every {
 					name = op.Name()
 				}
 				break
