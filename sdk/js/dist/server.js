@@ -501,7 +501,7 @@ function decoded(part) {
 async function newOrder(shop, user, order) {
   const terms = await shop.order(user, order);
   if (!terms) throw new Refusal(404, "not-found", "There is no such order of yours.");
-  return { ...command, onBehalfOf: user, headers: { "Idempotency-Key": `order-${order}` }, body: { ...terms, order_id: order } };
+  return { ...command, onBehalfOf: user, headers: { "Idempotency-Key": `create-order-${order}` }, body: { ...terms, order_id: order } };
 }
 async function payOf(shop, request, user, order) {
   const headers = keyOf2(request);
