@@ -20,15 +20,19 @@ type Feed struct {
 	// Limit is how many events a page has at most; 0 leaves it to the server.
 	Limit int
 	// Moved is called with a cursor that has moved on over events of other types alone: store it, too, or it
-	// expires once the events behind it are deleted. May be nil.
+	// expires once the events behind it are deleted. From "now" on, it is called with the first cursor as well. May be nil.
 	Moved func(cursor string)
 	// Wait is how long a request waits for something new, in whole seconds, at most 60; 0 means 20 seconds. Negative, the
 	// reading ends where nothing is new.
 	Wait time.Duration
 }
 
-// wait is how long a Feed without a Wait waits.
-const wait = 20 * time.Second
+const (
+	// wait is how long a Feed without a Wait waits.
+	wait = 20 * time.Second
+	// now begins behind the newest event. It is another place later, so no entry has it as its cursor.
+	now = "now"
+)
 
 // Entry is an event of the feed.
 type Entry struct {
@@ -39,14 +43,14 @@ type Entry struct {
 	Cursor string
 }
 
-// Events reads events, oldest first, from a cursor on; "" begins at the oldest stored event. It
+// Events reads events, oldest first, from a cursor on; "" begins at the oldest stored event, "now" behind the newest. It
 // waits for new events, and ends with the first error, at the latest when the context ends. Continue
 // with the last entry's cursor. An event is delivered at least once. If the server's database was restored to a time before
 // the cursor, reading goes on from where no event is missed, and some events come again.
 func (c *Client) Events(ctx context.Context, after string, f Feed) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for {
-			p, from, err := c.pageOrRestart(ctx, after, f)
+			p, from, err := c.pageOrRestart(ctx, after, f.from(after))
 			after = from
 			if err != nil {
 				yield(Entry{}, err)
@@ -66,6 +70,15 @@ func (c *Client) Events(ctx context.Context, after string, f Feed) iter.Seq2[Ent
 			after = p.NextCursor
 		}
 	}
+}
+
+// from returns the feed to read after a cursor. A page from now on has at most one event, which gets the page's next cursor, and does
+// not wait, so that there soon is a cursor to store.
+func (f Feed) from(after string) Feed {
+	if after == now {
+		f.Limit, f.Wait = 1, -1
+	}
+	return f
 }
 
 // endsAt calls Moved if the cursor has moved over unwanted events, and reports whether the reading ends there.

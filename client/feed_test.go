@@ -59,6 +59,46 @@ func TestEventsWait(t *testing.T) {
 	require.Equal(t, []string{"GET /v1/events?wait=1 "}, s.tries())
 }
 
+// A page that begins now has at most one event, and does not wait, so that no entry has the cursor now: from there a later reader
+// would miss events.
+func TestEventsFromNow(t *testing.T) {
+	t.Parallel()
+	first, one := `{"items":[],"next_cursor":"c0"}`, `{"items":[{"id":"e0","type":"order.paid","created_at":"2026-03-02T10:00:00.000000Z","subject":"A-0","version":2,"data":{}}],"next_cursor":"c0"}`
+	for name, c := range map[string]struct {
+		now         string
+		want, moved []string
+	}{
+		"nothing new": {first, []string{"e1 c0", "e2 c2"}, []string{"c0"}},
+		"a new event": {one, []string{"e0 c0", "e1 c0", "e2 c2"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				page := firstPage
+				if q := r.URL.Query(); q.Get("after") == "now" && q.Get("limit") == "1" && !q.Has("wait") {
+					page = c.now
+				}
+				status(200, page)(w, r)
+			})
+			var got, moved []string
+			for e, err := range s.client(t).Events(t.Context(), "now", client.Feed{Types: []string{"order.paid"}, Limit: 2, Moved: func(c string) { moved = append(moved, c) }}) {
+				require.NoError(t, err)
+				if got = append(got, e.ID+" "+e.Cursor); e.ID == "e2" {
+					break
+				}
+			}
+			require.Equal(t, c.want, got)
+			require.Equal(t, c.moved, moved)
+			require.Equal(t, []string{"GET /v1/events?after=now&type=order.paid&limit=1 ", "GET /v1/events?after=c0&type=order.paid&limit=2&wait=20 "}, s.tries())
+		})
+	}
+	s := serve(t, status(200, first))
+	got, err := entries(t, s.client(t), "now", client.Feed{Wait: -1})
+	require.NoError(t, err)
+	require.Empty(t, got)
+	require.Len(t, s.tries(), 1)
+}
+
 // Moved is called with a cursor that has passed events of other types, so that the stored cursor does not expire.
 func TestEventsMoved(t *testing.T) {
 	t.Parallel()

@@ -103,7 +103,8 @@ func (s *Shop) admitted(w http.ResponseWriter, r *http.Request, route func(w htt
 	return route(w, r, user)
 }
 
-// create creates an order. Its key is the order's id: the same order is created once, whoever asks for it again.
+// create creates an order. Its key is made of the order's id: the same order is created once, whoever asks for it again. With what is
+// before it, an id of one character is long enough for a key, too.
 func (s *Shop) create(w http.ResponseWriter, r *http.Request, user string) error {
 	id := r.PathValue("order_id")
 	order, err := s.Order(r.Context(), user, id)
@@ -112,7 +113,7 @@ func (s *Shop) create(w http.ResponseWriter, r *http.Request, user string) error
 	}
 	order.OrderID = &id
 	return s.forward(w, r, commandTime, func(ctx context.Context) (*http.Response, error) {
-		return s.Client.API.CreateOrder(ctx, &api.CreateOrderParams{IdempotencyKey: "order-" + id, OnBehalfOf: &user}, order)
+		return s.Client.API.CreateOrder(ctx, &api.CreateOrderParams{IdempotencyKey: "create-order-" + id, OnBehalfOf: &user}, order)
 	})
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/paylatch/paylatch/client"
 	clientapi "github.com/paylatch/paylatch/client/api"
 	"github.com/paylatch/paylatch/client/checkout"
+	"github.com/paylatch/paylatch/idempotency"
 	"github.com/paylatch/paylatch/internal/api/contract"
 )
 
@@ -113,11 +114,28 @@ func TestRoutes(t *testing.T) {
 	r.send(http.MethodGet, "/checkout/A-1/status?payment_attempt_id=a%2F1", "")
 	r.send(http.MethodPost, "/checkout/A-1/complete?payment_attempt_id=a1", `{"details":{"x":1.50}}`, key)
 	require.Equal(t, []request{
-		{"POST /v1/orders", `{"amount":1999,"currency":"EUR","order_id":"A-1"}`, "order-A-1", "u1"},
+		{"POST /v1/orders", `{"amount":1999,"currency":"EUR","order_id":"A-1"}`, "create-order-A-1", "u1"},
 		{"POST /v1/orders/A-1/pay", `{"account":"u1-A-1","payment_method":{"token":"tok"},"return_url":"https://shop.example/A-1"}`, "press-0001", "u1"},
 		{"GET /v1/payment-attempts/a%2F1", "", "", "u1"},
 		{"POST /v1/payment-attempts/a1/complete", `{"details":{"x":1.50}}`, "press-0001", "u1"},
 	}, r.seen)
+}
+
+// The key of an order is a key of the contract, for the shortest and the longest id.
+func TestKeysOfOrders(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"7", "A-1", strings.Repeat("x", 128)} {
+		r := newFixture(t, created, func(s *checkout.Shop) {
+			s.Order = func(context.Context, string, string) (clientapi.CreateOrder, error) {
+				return clientapi.CreateOrder{Amount: 1999, Currency: "EUR"}, nil
+			}
+		})
+		require.Equal(t, http.StatusCreated, r.send(http.MethodPost, "/checkout/"+id, "").Code)
+		require.Len(t, r.seen, 1)
+		read, err := idempotency.ParseKey([]string{r.seen[0].Key})
+		require.NoError(t, err, r.seen[0].Key)
+		require.Contains(t, string(read), id)
+	}
 }
 
 // What a page may not do never reaches paylatch.

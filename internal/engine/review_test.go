@@ -19,6 +19,7 @@ func TestReviews(t *testing.T) {
 	t.Run("before_the_answer", reviewsBeforeTheAnswer)
 	t.Run("declined", reviewsDeclined)
 	t.Run("of_a_hold", reviewsOfAHold)
+	t.Run("of_money_that_comes_back", reviewsOfMoneyThatComesBack)
 	t.Run("a_second_one", reviewsASecondOne)
 }
 
@@ -172,6 +173,46 @@ func reviewsOfAHold(t *testing.T) {
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, e))
 	require.Equal(t, []string{"payment_attempt.updated", "order.paid"}, r.published(t, "A-1")[3:])
 	require.Empty(t, r.verify(t))
+}
+
+// A chargeback takes the money before the review is approved. The shop is told that the order is paid once the money is back, also if
+// one transaction applies both events.
+func reviewsOfMoneyThatComesBack(t *testing.T) {
+	t.Parallel()
+	for name, together := range map[string]bool{"one by one": false, "together": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := reviewing(t, true)
+			a := r.paid(t, "A-1", "tok_never").Attempt
+			review := func(status webhooks.ReviewStatus, second int) webhooks.Event {
+				e := event(webhooks.KindReview, a.ID.String())
+				e.Review, e.OccurredAt = &webhooks.Review{Status: status}, disputeEpoch.Add(time.Duration(second)*time.Second)
+				return e
+			}
+			whole := func(kind webhooks.Kind) webhooks.Event {
+				e := moved{kind, "one", price}.event(a)
+				e.Money.Minor = price
+				return e
+			}
+			r.tell(t, review(webhooks.ReviewOpen, 0), event(webhooks.KindSucceeded, a.ID.String()), whole(webhooks.KindChargeback))
+			require.True(t, r.attempt(t, a.ID).Review.PaidHeld)
+			approved, back := review(webhooks.ReviewApproved, 1), whole(webhooks.KindChargebackReversed)
+			if together {
+				r.tell(t, approved, back)
+			} else {
+				r.tell(t, approved)
+				require.Zero(t, r.attempt(t, a.ID).Held())
+				require.Zero(t, r.paidEvents(t, "A-1"), "its money is gone")
+				r.tell(t, back)
+			}
+			got := r.attempt(t, a.ID)
+			require.EqualValues(t, price, got.Held())
+			require.False(t, got.Review.PaidHeld)
+			require.Equal(t, 1, r.paidEvents(t, "A-1"))
+			require.Equal(t, "order.paid", r.published(t, "A-1")[len(r.published(t, "A-1"))-1])
+			require.Empty(t, r.verify(t))
+		})
+	}
 }
 
 // Another review that began later is a review of its own; the late end of the first one says nothing about it.

@@ -76,6 +76,7 @@ func (c *Client) Send(ctx context.Context, e outbox.Event) (a Attempt, later tim
 	a = Attempt{Position: e.Position, OrderID: e.OrderID, EventID: e.ID, At: c.now()}
 	began := time.Now() //nolint:forbidigo // measures, with the monotonic clock
 	a.Status, later, a.Error = c.request(ctx, e, a.At)
+	a.Error = outbox.Printable(a.Error)
 	a.Took = time.Since(began) //nolint:forbidigo // measures, with the monotonic clock
 	return a, later
 }
@@ -91,11 +92,11 @@ func outcome(a Attempt) string {
 func (c *Client) request(ctx context.Context, e outbox.Event, now time.Time) (status int, later time.Duration, failure string) {
 	r, err := c.signed(ctx, e, now)
 	if err != nil {
-		return 0, 0, outbox.Printable(err.Error())
+		return 0, 0, err.Error()
 	}
 	response, err := c.http.Do(r)
 	if err != nil {
-		return 0, 0, outbox.Printable(reason(err))
+		return 0, 0, reason(err)
 	}
 	body, _ := io.ReadAll(io.LimitReader(response.Body, readAtMost)) // an error in the body is ignored: only the status counts
 	_ = response.Body.Close()
@@ -105,7 +106,7 @@ func (c *Client) request(ctx context.Context, e outbox.Event, now time.Time) (st
 	if response.StatusCode/100 == 3 {
 		body = []byte("redirects are not followed")
 	}
-	return response.StatusCode, retryAfter(response, now), strings.TrimSuffix(response.Status+": "+outbox.Printable(string(body)), ": ")
+	return response.StatusCode, retryAfter(response, now), strings.TrimSuffix(response.Status+": "+strings.TrimSpace(string(body)), ": ")
 }
 
 // signed makes the request of Standard Webhooks, with a signature by each secret.

@@ -22,6 +22,7 @@ func TestSender(t *testing.T) {
 	t.Parallel()
 	t.Run("signs with each secret", signs)
 	t.Run("keeps the order of a subject", keepsOrder)
+	t.Run("stores any reason phrase", anyPhrase)
 	t.Run("follows the schedule to the end", followsSchedule)
 	t.Run("waits as Retry-After says", retryAfter)
 	t.Run("delivers the wanted types only", types)

@@ -91,12 +91,12 @@ type failure struct {
 
 // Attempt publishes those transitions of an attempt that a merchant acts on: it is authorized or
 // final, money moves after that, or the provider's review of it begins or ends. A success pays its order. With paid, that is published, too:
-// after the success, or after the end of the review for which it waited. A failure leaves its order cancelled if
-// that was requested: the storage writes this only then. An import publishes nothing. The siblings are the other
+// after the success, or after the last change if the attempt had succeeded before and waited for a review. A failure leaves its
+// order cancelled if that was requested: the storage writes this only then. An import publishes nothing. The siblings are the other
 // attempts of the order. Their money counts in the order's amounts.
 func Attempt(a *payment.Attempt, siblings []payment.Attempt, transitions []payment.Transition, paid bool) (events []Message) {
-	beside := amountsIn(a.Money.Currency, siblings)
-	for _, t := range transitions {
+	beside, pays := amountsIn(a.Money.Currency, siblings), paying(transitions)
+	for i, t := range transitions {
 		kind := attemptType(t)
 		if kind == "" {
 			continue
@@ -105,14 +105,27 @@ func Attempt(a *payment.Attempt, siblings []payment.Attempt, transitions []payme
 		m.OrderID, m.AttemptID = a.OrderID, a.ID
 		events = append(events, m)
 		switch {
-		case paid && (kind == AttemptSucceeded || t.Reviewed && t.To == fsm.Succeeded && t.From == t.To):
-			paid = false
+		case paid && i == pays:
 			events = append(events, orderAt(OrderPaid, orderOf(a), a.ID, t.At, beside.plus(amountsAt(t))))
 		case kind == AttemptFailed:
 			events = append(events, orderAt(OrderCancelled, orderOf(a), payment.AttemptID{}, t.At, beside.plus(amountsAt(t))))
 		}
 	}
 	return events
+}
+
+// paying returns the index of the first success, or else of the last change of a success; -1 if there is none.
+func paying(transitions []payment.Transition) int {
+	last := -1
+	for i, t := range transitions {
+		switch kind := attemptType(t); {
+		case kind == AttemptSucceeded:
+			return i
+		case kind == AttemptUpdated && t.To == fsm.Succeeded:
+			last = i
+		}
+	}
+	return last
 }
 
 func attemptType(t payment.Transition) string {

@@ -275,7 +275,8 @@ func TestQuietChangesAreNotPublished(t *testing.T) {
 	}
 }
 
-// That an order is paid is told with the success, or with the end of the review that it waited for. A review is told whenever it begins or ends.
+// That an order is paid is told with the success, or with the change after which it waits no longer: the end of the review, or money that
+// comes back after that. A review is told whenever it begins or ends.
 func TestReviewsArePublished(t *testing.T) {
 	t.Parallel()
 	move := func(from, to fsm.State, reviewed bool) []payment.Transition {
@@ -289,6 +290,8 @@ func TestReviewsArePublished(t *testing.T) {
 		"paid":             {move(fsm.Authorized, fsm.Succeeded, false), true, []string{outbox.AttemptSucceeded, outbox.OrderPaid}},
 		"held back":        {move(fsm.Authorized, fsm.Succeeded, true), false, []string{outbox.AttemptSucceeded}},
 		"approved":         {move(fsm.Succeeded, fsm.Succeeded, true), true, []string{outbox.AttemptUpdated, outbox.OrderPaid}},
+		"money is back":    {move(fsm.Succeeded, fsm.Succeeded, false), true, []string{outbox.AttemptUpdated, outbox.OrderPaid}},
+		"approved, back":   {append(move(fsm.Succeeded, fsm.Succeeded, true), move(fsm.Succeeded, fsm.Succeeded, false)...), true, []string{outbox.AttemptUpdated, outbox.AttemptUpdated, outbox.OrderPaid}},
 		"of a hold":        {move(fsm.Authorized, fsm.Authorized, true), false, []string{outbox.AttemptUpdated}},
 		"approved at once": {append(move(fsm.Authorized, fsm.Succeeded, true), move(fsm.Succeeded, fsm.Succeeded, true)...), true, []string{outbox.AttemptSucceeded, outbox.OrderPaid, outbox.AttemptUpdated}},
 	} {

@@ -241,16 +241,16 @@ var Paylatch = class {
     return (await this.#json("POST", path`/v1/endpoints/${endpoint}/redeliver`, { ...call, query, body: which })).items;
   }
   /**
-   * Yields events, oldest first, from a cursor on; without one from the oldest kept event. It waits for new events, and ends by an error or the
-   * signal. Go on with the last entry's cursor. An event is delivered at least once. If the server's database was restored to a time before the
-   * cursor, reading goes on from where no event is missed, and some events come again.
+   * Yields events, oldest first, from a cursor on; without one from the oldest kept event, with `now` behind the newest. It waits for new events,
+   * and ends by an error or the signal. Go on with the last entry's cursor. An event is delivered at least once. If the server's database was
+   * restored to a time before the cursor, reading goes on from where no event is missed, and some events come again.
    */
   async *readEvents(after = "", feed = {}) {
     const { wait = 20 } = feed;
     for (; ; ) {
       let page;
       try {
-        page = await this.#events(after, feed, wait);
+        page = await (after === "now" ? this.#events(after, { ...feed, limit: 1 }, 0) : this.#events(after, feed, wait));
       } catch (error) {
         const restart = error instanceof ProblemError ? error.restart_after : void 0;
         if (!restart || restart === after) throw error;
@@ -501,7 +501,7 @@ function decoded(part) {
 async function newOrder(shop, user, order) {
   const terms = await shop.order(user, order);
   if (!terms) throw new Refusal(404, "not-found", "There is no such order of yours.");
-  return { ...command, onBehalfOf: user, headers: { "Idempotency-Key": `order-${order}` }, body: { ...terms, order_id: order } };
+  return { ...command, onBehalfOf: user, headers: { "Idempotency-Key": `create-order-${order}` }, body: { ...terms, order_id: order } };
 }
 async function payOf(shop, request, user, order) {
   const headers = keyOf2(request);

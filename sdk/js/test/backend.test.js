@@ -163,6 +163,19 @@ test("the feed waits, and tells of a cursor that moved over other events", async
   assert.deepEqual(s.seen, ["GET /v1/events?wait=20 ", "GET /v1/events?after=c7&wait=20 ", "GET /v1/events?after=c7&wait=20 "]);
 });
 
+test("a page that begins now has at most one event and does not wait, so that no entry has the cursor now", async (t) => {
+  for (const [first, want, cursors] of [[events("c0"), ["e1 c0", "e2 c2"], ["c0"]], [events("c0", "e0"), ["e0 c0", "e1 c0", "e2 c2"], []]]) {
+    const s = await serve(t, (r) => (s.seen[0] === "GET /v1/events?after=now&type=order.paid&limit=1 " ? first : events("c2", "e1", "e2"))(r), events("c2", "e1", "e2"));
+    const moved = [];
+    assert.deepEqual(await entries(s.client(), "now", { types: ["order.paid"], limit: 2, moved: (cursor) => moved.push(cursor) }, want.length), want);
+    assert.deepEqual(moved, cursors);
+    assert.equal(s.seen[1], "GET /v1/events?after=c0&type=order.paid&limit=2&wait=20 ");
+  }
+  const s = await serve(t, events("c0"));
+  assert.deepEqual(await entries(s.client(), "now", { wait: 0 }), []);
+  assert.equal(s.seen.length, 1);
+});
+
 test("after a restore the feed goes on from where nothing is missed, but not in circles", async (t) => {
   const restored = problem(410, "cursor-expired", { retryable: false, restart_after: "e1-1" });
   const s = await serve(t, events("c2", "e1", "e2"), restored, events("c3", "e3"), events("c3"));

@@ -89,11 +89,20 @@ test("the four routes act for the signed-in user, with the shop's price", async 
   await s.send("GET", "/checkout/A-1/status?payment_attempt_id=a%2F1");
   await s.send("POST", "/checkout/A-1/complete?payment_attempt_id=a1", { details: { x: 1 } }, key);
   assert.deepEqual(s.seen, [
-    { call: "POST /v1/orders", body: { amount: 1999, currency: "EUR", order_id: "A-1" }, key: "order-A-1", user: "u1" },
+    { call: "POST /v1/orders", body: { amount: 1999, currency: "EUR", order_id: "A-1" }, key: "create-order-A-1", user: "u1" },
     { call: "POST /v1/orders/A-1/pay", body: { ...pay, account: "u1-A-1" }, key: "press-0001", user: "u1" },
     { call: "GET /v1/payment-attempts/a%2F1", body: "", key: undefined, user: "u1" },
     { call: "POST /v1/payment-attempts/a1/complete", body: { details: { x: 1 } }, key: "press-0001", user: "u1" },
   ]);
+});
+
+test("the key of an order is a key of the contract, for the shortest and the longest id", async (t) => {
+  for (const id of ["7", "A-1", "x".repeat(128)]) {
+    const s = await shopOf(t, { order: () => ({ amount: 1999, currency: "EUR" }) });
+    assert.equal((await s.send("POST", "/checkout/" + id)).status, 201);
+    assert.match(s.seen[0].key, /^[A-Za-z0-9._:~-]{8,200}$/);
+    assert.ok(s.seen[0].key.endsWith(id));
+  }
 });
 
 test("what a page may not do never reaches paylatch", async (t) => {

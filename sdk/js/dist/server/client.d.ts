@@ -29,7 +29,10 @@ export interface Feed {
     limit?: number;
     /** How many seconds a request waits for something new, at most 60; 20 by default. With 0 the reading ends where nothing is new. */
     wait?: number;
-    /** Called with a cursor that has moved on over events of other types alone: store it, too, or it expires. */
+    /**
+     * Called with a cursor that has moved on over events of other types alone: store it, too, or it expires. From `now` on, it is called with the
+     * first cursor as well.
+     */
     moved?: (cursor: string) => void | Promise<void>;
     signal?: AbortSignal | undefined;
 }
@@ -122,9 +125,9 @@ export declare class Paylatch {
     /** Delivers events again: all after a cursor, or some by their ids. */
     redeliver(endpoint: string, which: Redeliver, query?: RedeliverQuery, call?: Call): Promise<Endpoints["items"]>;
     /**
-     * Yields events, oldest first, from a cursor on; without one from the oldest kept event. It waits for new events, and ends by an error or the
-     * signal. Go on with the last entry's cursor. An event is delivered at least once. If the server's database was restored to a time before the
-     * cursor, reading goes on from where no event is missed, and some events come again.
+     * Yields events, oldest first, from a cursor on; without one from the oldest kept event, with `now` behind the newest. It waits for new events,
+     * and ends by an error or the signal. Go on with the last entry's cursor. An event is delivered at least once. If the server's database was
+     * restored to a time before the cursor, reading goes on from where no event is missed, and some events come again.
      */
     readEvents(after?: string, feed?: Feed): AsyncGenerator<Entry, void, undefined>;
     /** Sends a request that has no method here, with the same retries, and returns the last response, also a refusal. */

@@ -40,7 +40,10 @@ export interface Feed {
   limit?: number;
   /** How many seconds a request waits for something new, at most 60; 20 by default. With 0 the reading ends where nothing is new. */
   wait?: number;
-  /** Called with a cursor that has moved on over events of other types alone: store it, too, or it expires. */
+  /**
+   * Called with a cursor that has moved on over events of other types alone: store it, too, or it expires. From `now` on, it is called with the
+   * first cursor as well.
+   */
   moved?: (cursor: string) => void | Promise<void>;
   signal?: AbortSignal | undefined;
 }
@@ -250,16 +253,17 @@ export class Paylatch {
   }
 
   /**
-   * Yields events, oldest first, from a cursor on; without one from the oldest kept event. It waits for new events, and ends by an error or the
-   * signal. Go on with the last entry's cursor. An event is delivered at least once. If the server's database was restored to a time before the
-   * cursor, reading goes on from where no event is missed, and some events come again.
+   * Yields events, oldest first, from a cursor on; without one from the oldest kept event, with `now` behind the newest. It waits for new events,
+   * and ends by an error or the signal. Go on with the last entry's cursor. An event is delivered at least once. If the server's database was
+   * restored to a time before the cursor, reading goes on from where no event is missed, and some events come again.
    */
   async *readEvents(after = "", feed: Feed = {}): AsyncGenerator<Entry, void, undefined> {
     const { wait = 20 } = feed;
     for (;;) {
       let page: Events;
       try {
-        page = await this.#events(after, feed, wait);
+        // From now on, one event at most, which gets the page's next cursor: `now` is another place later. Without a wait, there soon is a cursor.
+        page = await (after === "now" ? this.#events(after, { ...feed, limit: 1 }, 0) : this.#events(after, feed, wait));
       } catch (error) {
         const restart = error instanceof ProblemError ? error.restart_after : undefined;
         if (!restart || restart === after) throw error;

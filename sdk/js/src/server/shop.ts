@@ -130,11 +130,14 @@ function decoded(part: string): string {
   return id;
 }
 
-/** The request that creates an order. Its key is the order's id: the same order is created once, whoever asks for it again. */
+/**
+ * The request that creates an order. Its key is made of the order's id: the same order is created once, whoever asks for it again. With what is
+ * before it, an id of one character is long enough for a key, too.
+ */
 async function newOrder<C>(shop: Shop<C>, user: string, order: string): Promise<Raw> {
   const terms = await shop.order(user, order);
   if (!terms) throw new Refusal(404, "not-found", "There is no such order of yours.");
-  return { ...command, onBehalfOf: user, headers: { "Idempotency-Key": `order-${order}` }, body: { ...terms, order_id: order } };
+  return { ...command, onBehalfOf: user, headers: { "Idempotency-Key": `create-order-${order}` }, body: { ...terms, order_id: order } };
 }
 
 async function payOf<C>(shop: Shop<C>, request: Request, user: string, order: string): Promise<Raw> {
