@@ -82,6 +82,7 @@ func cancelOrderTakesNoMoney(t *testing.T) {
 		r := newEnv(t, setup{silent: true, provider: func(of gateway.Provider) gateway.Provider { return p.on(of) }})
 		id := r.held(t, "A-1").ID
 		r.cancelOrder(t)
+		r.longAgo(t, id, 20*time.Hour)
 		for range 12 {
 			r.everyOperation(t, id)
 		}

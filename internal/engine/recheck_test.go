@@ -172,6 +172,7 @@ func recheckUnknownNeedsReview(t *testing.T) {
 	p := &spy{charge: dead(errNoAnswer), can: func(c *payment.Capabilities) { noKeys(c); noFind(c) }}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	id := r.paid(t, "A-1", "tok_success").ID
+	r.age(t, id, 10*time.Second)
 	for _, pause := range []time.Duration{
 		30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour,
 		24 * time.Hour, 24 * time.Hour, 24 * time.Hour, 24 * time.Hour,

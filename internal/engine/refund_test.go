@@ -118,6 +118,7 @@ func refundUnknownNeedsReview(t *testing.T) {
 	id := r.paid(t, "A-1", "tok_success").ID
 	made := r.refund(t, id, "refund-1")
 	p.refund = turnedAway
+	r.longAgo(t, id, 20*time.Hour)
 	for range 12 {
 		_, err := r.RecheckRefund(t.Context(), made.ID, byTest)
 		require.NoError(t, err)
@@ -144,6 +145,7 @@ func refundPendingNeedsReviewOnceSlow(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
+	r.longAgo(t, id, 20*time.Hour)
 	ask(12)
 	p.lookup = func() (gateway.RefundOutcome, error) { return gateway.RefundOutcome{}, errNoAnswer }
 	ask(1)
