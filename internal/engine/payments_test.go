@@ -33,6 +33,8 @@ func TestPayments(t *testing.T) {
 	t.Run("UnaskedPartIsNoPayment", paymentsUnaskedPart)
 	t.Run("UnaskedPartIsNoPayment, by a browser's mark", paymentsBrowserMark)
 	t.Run("PaidToUs, approved by a browser's mark", paymentsBrowserMarkApproved)
+	t.Run("PaidToUs, of another attempt by a browser's mark", paymentsBrowserMarkOfAnother)
+	t.Run("PaidToUs, of another attempt in the bodies of providers", paymentsBrowserMarkBodies)
 	t.Run("NotYetAnswered, by a browser's mark", paymentsBrowserMarkBeforeTheAnswer)
 	t.Run("a refund of the second leaves the price", paymentsRefundLeavesThePrice)
 	t.Run("the 51st is a discrepancy", paymentsFiftyFirst)
