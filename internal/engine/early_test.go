@@ -20,6 +20,8 @@ func TestEarly(t *testing.T) {
 	t.Parallel()
 	t.Run("stored_with_its_payment", earlyStoredWithItsPayment)
 	t.Run("looked_up_after_a_lost_response", earlyLookedUpAfterALostResponse)
+	t.Run("looked_up_again_after_a_failure", earlyLookedUpAgainAfterAFailure)
+	t.Run("stored_without_an_answer", earlyStoredWithoutAnAnswer)
 	t.Run("limits", earlyLimits)
 }
 
@@ -116,6 +118,54 @@ func earlyLookedUpAfterALostResponse(t *testing.T) {
 	r.retryEarly(t)
 	require.Equal(t, []string{"tr_9"}, look.asked)
 	require.Equal(t, []string{"tr_9 deferred"}, r.stored(t))
+}
+
+// A lookup that fails, or is held back, says nothing of the payment: the notice is looked up again, after the others of its sender.
+func earlyLookedUpAgainAfterAFailure(t *testing.T) {
+	t.Parallel()
+	var ours payment.AttemptID
+	failures := []error{errNoAnswer, gateway.ErrThrottled, nil}
+	r, look, passes := early(t, func() (gateway.Outcome, error) {
+		err := failures[0]
+		failures = append(failures[1:], nil)
+		return gateway.Outcome{Event: fsm.EventSucceeded, References: []string{ours.String()}}, err
+	})
+	ours = r.paid(t, "A-1", "tok_never").ID
+	require.NoError(t, r.keeps(t, "a", "tr_8"))
+	require.NoError(t, r.keeps(t, "a", "tr_9"))
+	passes(3 * time.Second)
+	for range 4 {
+		r.retryEarly(t)
+	}
+	require.Equal(t, []string{"tr_8", "tr_9", "tr_8", "tr_9"}, look.asked)
+	require.Equal(t, []string{"tr_8 deferred", "tr_9 deferred"}, r.stored(t))
+	r.retry(t, true)
+	require.True(t, r.attempt(t, ours).Succeeded())
+}
+
+// A notice without a usable lookup in its minute is stored, and looked up like other stored notices.
+func earlyStoredWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	var ours payment.AttemptID
+	down := true
+	r, _, passes := early(t, func() (gateway.Outcome, error) {
+		if down {
+			return gateway.Outcome{}, errNoAnswer
+		}
+		return gateway.Outcome{Event: fsm.EventSucceeded, References: []string{ours.String()}}, nil
+	})
+	ours = r.paid(t, "A-1", "tok_never").ID
+	require.NoError(t, r.keeps(t, "a", "tr_9"))
+	passes(3 * time.Second)
+	r.retryEarly(t)
+	passes(58 * time.Second)
+	require.Empty(t, r.stored(t))
+	down = false
+	r.retryEarly(t)
+	require.Equal(t, []string{"tr_9 deferred"}, r.stored(t))
+	r.retry(t, true)
+	require.True(t, r.attempt(t, ours).Succeeded())
+	require.Empty(t, r.verify(t))
 }
 
 // A sender takes no room of another one, and no more lookups; a notice of no payment leaves

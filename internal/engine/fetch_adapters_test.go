@@ -21,7 +21,9 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/tbank"
 	"github.com/paylatch/paylatch/internal/provider/yookassa"
 	"github.com/paylatch/paylatch/webhooks"
+	cloudpaymentshooks "github.com/paylatch/paylatch/webhooks/cloudpayments"
 	molliehooks "github.com/paylatch/paylatch/webhooks/mollie"
+	razorpayhooks "github.com/paylatch/paylatch/webhooks/razorpay"
 	tbankhooks "github.com/paylatch/paylatch/webhooks/tbank"
 	yookassahooks "github.com/paylatch/paylatch/webhooks/yookassa"
 )
@@ -230,4 +232,86 @@ func fetchAgainAdapters(t *testing.T) {
 			require.Empty(t, r.verify(t))
 		})
 	}
+}
+
+// A browser writes the notes of a payment at Razorpay, and both marks of a payment at CloudPayments. The mark of one order in a
+// payment of another pays only the order that the provider's own names are of.
+func paymentsBrowserMarkBodies(t *testing.T) {
+	t.Parallel()
+	razor, err := razorpayhooks.New(webhooks.Config{Secrets: []string{"secret"}})
+	require.NoError(t, err)
+	cloud, err := cloudpaymentshooks.New(webhooks.Config{Secrets: []string{"secret"}})
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		verifier interface {
+			webhooks.Verifier
+			webhooks.Signer
+		}
+		// topic and body are of the payment with A's mark, own is the body that names B alone.
+		topic                string
+		body, own            func(a, b payment.AttemptID) string
+		container, paymentID string
+	}{
+		"razorpay": {
+			razor, "",
+			func(a, _ payment.AttemptID) string {
+				return razorpayEvent("payment.captured", razorpayPaid("pay_1", "order_B", price, a.String()))
+			},
+			func(a, b payment.AttemptID) string {
+				return razorpayEvent("order.paid", razorpayPaid("pay_1", "order_B", price, a.String())+
+					fmt.Sprintf(`,"order":{"entity":{"id":"order_B","amount":%d,"amount_paid":%[1]d,"currency":"EUR","notes":{"payment_attempt_id":%q}}}`, price, b))
+			},
+			"order_B", "pay_1",
+		},
+		"cloudpayments": {
+			cloud, "pay",
+			func(a, b payment.AttemptID) string {
+				return fmt.Sprintf(`TransactionId=17&Amount=19.99&Currency=EUR&Status=Completed&InvoiceId=%s&Data={"payment_attempt_id":%q}`, b, a)
+			},
+			func(_, b payment.AttemptID) string {
+				return fmt.Sprintf(`TransactionId=18&Amount=19.99&Currency=EUR&Status=Completed&InvoiceId=%s`, b)
+			},
+			"", "18",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := deaf(t)
+			a, b := r.begun(t, "A-1", price, payment.CaptureAutomatic), r.begun(t, "B-1", price, payment.CaptureAutomatic)
+			if c.container != "" {
+				e := event(webhooks.KindActionRequired, b.String(), c.container)
+				e.Container = c.container
+				require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, e))
+			}
+			deliver := func(body string) []fsm.Verdict {
+				d := webhooks.Delivery{Body: []byte(body), Topic: c.topic}
+				require.NoError(t, c.verifier.Sign(&d))
+				return r.notify(t, c.verifier, d)
+			}
+			require.Equal(t, []fsm.Verdict{fsm.Conflict}, deliver(c.body(a, b)))
+			require.Len(t, r.about(t, a), 1)
+			require.Contains(t, r.about(t, a)[0], "unproven_payment")
+			require.Zero(t, r.attempt(t, b).Captured)
+			require.Equal(t, []fsm.Verdict{fsm.Applied}, deliver(c.own(a, b)))
+			require.Equal(t, c.paymentID, r.attempt(t, b).ProviderPaymentID)
+			require.Equal(t, payment.OrderPaid, r.orderOf(t, "B-1").Status())
+			require.Empty(t, r.about(t, b))
+			require.Zero(t, r.attempt(t, a).Captured)
+			require.NotEqual(t, payment.OrderPaid, r.orderOf(t, "A-1").Status())
+		})
+	}
+}
+
+// razorpayEvent is a body of Razorpay's with these entities.
+func razorpayEvent(event, entities string) string {
+	return fmt.Sprintf(`{"event":%q,"contains":["payment"],"created_at":%d,"payload":{%s}}`, event, time.Now().Unix(), entities)
+}
+
+// razorpayPaid is a captured payment of an order, with the notes of a browser if there is a mark.
+func razorpayPaid(id, order string, minor int64, mark string) string {
+	notes := "[]"
+	if mark != "" {
+		notes = fmt.Sprintf(`{"payment_attempt_id":%q}`, mark)
+	}
+	return fmt.Sprintf(`"payment":{"entity":{"id":%q,"order_id":%q,"status":"captured","amount":%d,"currency":"EUR","notes":%s}}`, id, order, minor, notes)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,73 @@ func paymentsBrowserMarkApproved(t *testing.T) {
 		require.NotEqual(t, payment.OrderPaid, r.orderOf(t, order).Status())
 	}
 	require.Empty(t, r.verify(t))
+}
+
+// A payment in another attempt's container, under another attempt's id, or that another attempt has already, is no payment of the
+// attempt whose id a browser has written: it pays one order.
+func paymentsBrowserMarkOfAnother(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		// report changes the report of A's payment, given B.
+		report func(e *webhooks.Event, b payment.AttemptID)
+		// toB is set if the report is of a payment that B has.
+		toB bool
+	}{
+		"container":            {report: func(e *webhooks.Event, _ payment.AttemptID) { e.Container = "order_B" }},
+		"container alone":      {report: func(e *webhooks.Event, _ payment.AttemptID) { e.Container, e.ProviderPaymentID = "order_B", "" }},
+		"id of the attempt":    {report: func(e *webhooks.Event, b payment.AttemptID) { e.References = []string{b.String()} }},
+		"payment":              {report: func(e *webhooks.Event, _ payment.AttemptID) { e.ProviderPaymentID = "pay_B" }, toB: true},
+		"payment, looked up":   {report: func(e *webhooks.Event, _ payment.AttemptID) { e.ProviderPaymentID, e.NeedsFetch = "pay_B", true }, toB: true},
+		"container, looked up": {report: func(e *webhooks.Event, _ payment.AttemptID) { e.Container, e.NeedsFetch = "order_B", true }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var in string
+			look := &answering{lookup: func() (gateway.Outcome, error) {
+				out, err := saysPaid("", price, "EUR")()
+				out.Container = in
+				return out, err
+			}}
+			r := newEnv(t, setup{silent: true, provider: look.on})
+			a, b := r.paid(t, "A-1", "tok_never").ID, r.begun(t, "B-1", price, payment.CaptureAutomatic)
+			named := under(webhooks.KindProcessing, b, "pay_B")
+			named.Container = "order_B"
+			require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, named))
+			before := r.attempt(t, a)
+			for _, kind := range []webhooks.Kind{webhooks.KindProcessing, webhooks.KindSoftFailed, webhooks.KindSucceeded} {
+				e := of(kind, a, "pay_X", price)
+				e.BrowserMark, e.References = true, nil
+				if kind != webhooks.KindSucceeded {
+					e.Money = nil
+				}
+				c.report(&e, b)
+				in = e.Container
+				for _, name := range []string{e.Container, e.ProviderPaymentID, a.String()} {
+					if name != "" {
+						e.References = slices.Insert(e.References, 0, name)
+					}
+				}
+				r.tell(t, e)
+				if e.NeedsFetch {
+					r.retry(t, true)
+				}
+			}
+			require.Equal(t, before.Facts(), r.attempt(t, a).Facts())
+			require.NotEqual(t, payment.OrderPaid, r.orderOf(t, "A-1").Status())
+			if !c.toB {
+				require.Len(t, r.about(t, a), 1)
+				require.Contains(t, r.about(t, a)[0], "unproven_payment")
+				require.Zero(t, r.attempt(t, b).Captured)
+				own := of(webhooks.KindSucceeded, b, "pay_X", price)
+				own.Container = "order_B"
+				require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, own))
+			}
+			require.Equal(t, payment.OrderPaid, r.orderOf(t, "B-1").Status())
+			require.EqualValues(t, price, r.attempt(t, b).Captured)
+			require.Zero(t, r.attempt(t, a).Captured)
+			require.Empty(t, r.verify(t))
+		})
+	}
 }
 
 // A mark that a browser could have written ties a payment to the attempt only if that pays the whole amount.

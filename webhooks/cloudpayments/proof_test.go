@@ -69,6 +69,9 @@ func TestEvent(t *testing.T) {
 		`"InvoiceId":"order_1","DateTime":"2026-03-14 15:09:20","TestMode":1,"Status":"Completed","Data":{"payment_attempt_id":"att_1"}}`))
 	require.Equal(t, want.References, cloudPaymentsEvent(t, newVerifier(t), "pay",
 		`TransactionId=17&InvoiceId=order_1&Status=Completed&Data={"payment_attempt_id":"att_1"}`).References)
+	const other = "0195b3a0-0000-7000-8000-000000000002"
+	require.Equal(t, []string{"att_1", "17", other}, cloudPaymentsEvent(t, newVerifier(t), "pay",
+		`TransactionId=17&InvoiceId=`+other+`&Status=Completed&Data={"payment_attempt_id":"att_1"}`).References, "the id of another attempt")
 }
 
 func TestKinds(t *testing.T) {

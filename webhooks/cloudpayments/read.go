@@ -132,7 +132,8 @@ func timeOf(text string) time.Time {
 
 // fill adds the fields to an event. A transaction is a payment: each try on a page has its own transaction. The
 // merchant's own id is payment_attempt_id in Data, or else InvoiceId; the widget takes both from the browser, with the
-// public id alone (https://developers.cloudpayments.ru/#platezhnyy-vidzhet). A refund has an amount and no currency.
+// public id alone (https://developers.cloudpayments.ru/#platezhnyy-vidzhet). They may be the ids of two attempts. A refund has an
+// amount and no currency.
 func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks.Event, error) {
 	data := read.Members([]byte(fields["Data"]))
 	e.ProviderPaymentID = fields["TransactionId"]
@@ -140,8 +141,12 @@ func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks
 		e.ProviderPaymentID, e.RefundID = fields["PaymentTransactionId"], fields["TransactionId"]
 		e.RefundReference = read.Text(data["refund_id"])
 	}
-	mark := cmp.Or(read.Text(data["payment_attempt_id"]), fields["InvoiceId"])
-	e.References, e.BrowserMark = read.References(mark, e.ProviderPaymentID), mark != ""
+	mark, invoice := read.Text(data["payment_attempt_id"]), fields["InvoiceId"]
+	if mark != "" && !ofAttempt(invoice) {
+		invoice = "" // of the shop's order, which may have several payments
+	}
+	mark = cmp.Or(mark, invoice)
+	e.References, e.BrowserMark = read.References(mark, e.ProviderPaymentID, invoice), mark != ""
 	if e.Kind == webhooks.KindFailed {
 		e.FailureCode = webhooks.CodeCanceled
 	}
@@ -168,6 +173,12 @@ func fill(e webhooks.Event, fields map[string]string, currency string) (webhooks
 		return e, nil
 	}
 	return read.WithDecimal(e, fields["Amount"], code)
+}
+
+// ofAttempt reports whether a text has the form of an attempt's id, which is a UUID of version 7.
+func ofAttempt(id string) bool {
+	const length, version = 36, 14
+	return len(id) == length && id[version] == '7' && strings.Count(id, "-") == 4
 }
 
 // reasons translates ReasonCode (https://developers.cloudpayments.ru/#kody-oshibok); all but 5051 are from memory.

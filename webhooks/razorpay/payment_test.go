@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/webhooks"
 	"github.com/paylatch/paylatch/webhooks/internal/providertest"
 )
 
@@ -31,5 +32,19 @@ func TestBrowserMark(t *testing.T) {
 		e := providertest.Parsed(t, newVerifier(t), razorpayBody(test.event, test.entities...))
 		require.Equal(t, test.mark, e.References[0], name)
 		require.Equal(t, test.claimed, e.BrowserMark, name)
+	}
+}
+
+// TestTheTotalIsNotThePayments: the event of a paid order or link contains its last payment. Earlier payments are part of the total.
+func TestTheTotalIsNotThePayments(t *testing.T) {
+	t.Parallel()
+	const last = `"id":"pay_2","order_id":"order_1","amount":600,"currency":"INR","notes":[]`
+	for event, entities := range map[string][]string{
+		"order.paid":        {"payment", last, "order", razorpayOrder},
+		"payment_link.paid": {"payment", last, "payment_link", razorpayLink},
+	} {
+		e := providertest.Parsed(t, newVerifier(t), razorpayBody(event, entities...))
+		require.Equal(t, "pay_2", e.ProviderPaymentID)
+		require.Equal(t, &webhooks.Money{Minor: 600, Currency: "INR"}, e.Money, event)
 	}
 }

@@ -180,7 +180,11 @@ func (r rawEvent) fill(e webhooks.Event, name string) (webhooks.Event, error) {
 	// A failed payment may be authorized late, and its order, and that one's link, take others
 	// (https://razorpay.com/docs/payments/payments/late-authorization/, https://razorpay.com/docs/api/orders/, "attempts").
 	e.PageOpen = e.Kind == webhooks.KindSoftFailed
-	e, err := read.WithUnits(e, subject.amount(name), subject.Currency, nil)
+	amount, currency := subject.amount(name), subject.Currency
+	if e.Kind == webhooks.KindSucceeded && payment.Amount != nil {
+		amount, currency = payment.Amount, payment.Currency // what an order or a link was paid may be the sum of several payments
+	}
+	e, err := read.WithUnits(e, amount, currency, nil)
 	if name == "dispute" {
 		e = subject.withDispute(e)
 	}

@@ -12,7 +12,7 @@ import (
 // other mode, or is tied to the attempt by nothing but a mark that a browser could have written. It returns nil for all others.
 //
 // A mark is a claim. A payment that is found by it counts once the provider has shown that it was paid to this account, in
-// this mode, with the full amount in the attempt's currency.
+// this mode, with the full amount in the attempt's currency, and has no name of another attempt.
 func (s *Changeset) notOurs(c *Change, r payment.Report) *payment.Finding {
 	if r.Cause.Kind != payment.CauseWebhook && r.Cause.Kind != payment.CauseCheck {
 		return nil
@@ -35,6 +35,10 @@ func (s *Changeset) notOurs(c *Change, r payment.Report) *payment.Finding {
 		f.About, f.Text = payment.AboutClaim, "A payment has this attempt's id, but the customer's browser could have written the id, and "+
 			"the provider does not show that the whole amount goes to this account. The payment is not counted. Look it up in "+
 			"the provider's dashboard, and report its id here if it belongs to the order."
+	case moves(r) && s.anothers(c, r):
+		f.About, f.Text = payment.AboutClaim, "A payment has this attempt's id, but the customer's browser could have written the id, and "+
+			"the payment also has a name of another attempt. The payment is not counted here. Look it up in the provider's dashboard, "+
+			"and report its id for the order that it pays."
 	default:
 		return nil
 	}
@@ -42,12 +46,15 @@ func (s *Changeset) notOurs(c *Change, r payment.Report) *payment.Finding {
 }
 
 // strangers reports whether a report without money is of a payment that only a mark from a browser ties to the attempt, and that
-// may pay another account, or is reported by a webhook before the attempt's charge has been answered. The attempt must not get the
+// may pay another account or another attempt, or is reported by a webhook before the attempt's charge has been answered. The attempt must not get the
 // payment's name by that: its money would no longer be a claim, and its failure would end the attempt beside the charge. What
 // became of the charge is in its response, in a lookup, or in the money.
 func (s *Changeset) strangers(c *Change, r payment.Report) bool {
 	if !claimed(c, r) || moves(r) {
 		return false
+	}
+	if s.anothers(c, r) {
+		return true
 	}
 	other := r.Payee != "" && s.capabilities(c.Attempt).Identity.PaysOthers() && !slices.Contains(s.Accounts.Get(c.Attempt.Account).Payees, r.Payee)
 	return other || r.Cause.Kind == payment.CauseWebhook && unanswered(&c.Attempt)
@@ -57,6 +64,17 @@ func (s *Changeset) strangers(c *Change, r payment.Report) bool {
 func unanswered(a *payment.Attempt) bool {
 	take := a.OpenTake()
 	return take != nil && take.Kind == payment.OperationCharge && a.Unreported()
+}
+
+// anothers reports whether a payment that only a mark from a browser ties to the attempt has a name that is another attempt's: that of
+// the payment, of its container, or the other attempt's own id. Other references do not count, because a shop may give two attempts of
+// one order the same number.
+func (s *Changeset) anothers(c *Change, r payment.Report) bool {
+	return claimed(c, r) && slices.ContainsFunc(r.Names(), func(name string) bool {
+		owner, known := s.names.owners[payment.Reference{Account: c.Attempt.Account, Name: name}]
+		_, own := payment.OwnAttemptID(name)
+		return known && owner != c.Attempt.ID && (own || name == r.Payment || name == r.Container)
+	})
 }
 
 // claimed reports whether nothing but a mark from a browser ties the payment of a report to the attempt.

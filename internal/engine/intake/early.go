@@ -2,11 +2,13 @@ package intake
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/engine/changeset"
+	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/webhooks"
 )
@@ -30,8 +32,12 @@ type early struct {
 	sender   string
 	size     int
 	at       time.Time
-	asked    bool
+	// asked is set from the beginning of a lookup, unless that gives no answer. Then unanswered is set.
+	asked, unanswered bool
 }
+
+// over reports whether a delivery has waited long enough.
+func (e *early) over(now time.Time) bool { return now.Sub(e.at) >= earlyLife }
 
 func (e *early) account() string { return e.received[0].Account }
 
@@ -43,7 +49,7 @@ func (e *early) same(o *early) bool {
 	})
 }
 
-// earlyNotices are the early notices of a process, oldest first.
+// earlyNotices are the early notices of a process, oldest first, and then those whose lookup gave no answer.
 type earlyNotices struct {
 	mu      sync.Mutex
 	waiting []*early
@@ -72,12 +78,31 @@ func (q *earlyNotices) put(e *early) bool {
 	return true
 }
 
-// now returns the waiting notices, after it has removed the ones that have waited long enough.
-func (q *earlyNotices) now(now time.Time) []*early {
+// now returns the waiting notices, after it has removed the notices that have waited long enough. A notice whose lookup gave no
+// answer is not removed, but returned in left.
+func (q *earlyNotices) now(now time.Time) (waiting, left []*early) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.remove(func(e *early) bool { return now.Sub(e.at) >= earlyLife })
-	return slices.Clone(q.waiting)
+	q.remove(func(e *early) bool { return e.over(now) && !e.unanswered })
+	for _, e := range q.waiting {
+		if e.over(now) {
+			left = append(left, e)
+		} else {
+			waiting = append(waiting, e)
+		}
+	}
+	return waiting, left
+}
+
+// looked notes the end of a lookup. A delivery without an answer is looked up again, after the others of its sender.
+func (q *earlyNotices) looked(e *early, answered bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	e.unanswered = !answered
+	if i := slices.Index(q.waiting, e); i >= 0 && !answered {
+		e.asked = false
+		q.waiting = append(slices.Delete(q.waiting, i, i+1), e)
+	}
 }
 
 func (q *earlyNotices) drop(e *early) {
@@ -107,7 +132,7 @@ func (q *earlyNotices) toAsk(now time.Time) map[string]*early {
 	defer q.mu.Unlock()
 	picked := map[string]*early{}
 	for _, e := range q.waiting {
-		if e.asked || now.Sub(e.at) < earlyAsk {
+		if e.asked || now.Sub(e.at) < earlyAsk || e.over(now) {
 			continue
 		}
 		if other := picked[e.account()]; other == nil || q.asked[e.sender].Before(q.asked[other.sender]) {
@@ -169,9 +194,15 @@ func (in *Inbox) Early(sender string, received []payment.ReceivedEvent) error {
 
 // RetryEarly takes in the early deliveries whose payment is on disk by now. For the others it returns lookups, one for
 // each account. They may run at the same time. A lookup's response only finds the payment: it is looked up again when
-// the delivery is taken in.
+// the delivery is taken in. A delivery whose lookups gave no answer is taken in at the end of its life; there is at most one in each
+// round of an account.
 func (in *Inbox) RetryEarly(ctx context.Context) (questions []func(context.Context) error, err error) {
-	waiting := in.early.now(in.Now())
+	waiting, left := in.early.now(in.Now())
+	for _, e := range left {
+		if err := in.admit(ctx, e); err != nil {
+			return nil, err
+		}
+	}
 	if len(waiting) == 0 {
 		return nil, nil
 	}
@@ -205,11 +236,14 @@ func (in *Inbox) admit(ctx context.Context, e *early) error {
 }
 
 // askEarly takes in a delivery if a lookup shows that the payment is ours. Without a response the delivery goes on
-// waiting for its name.
+// waiting for its name, and is looked up again.
 func (in *Inbox) askEarly(ctx context.Context, e *early) error {
+	answered := true
+	defer func() { in.early.looked(e, answered) }()
 	for _, r := range e.received {
 		f, err := in.fetch(ctx, r)
 		if err != nil || f == nil {
+			answered = answered && (err == nil || errors.Is(err, gateway.ErrNoSuchPayment))
 			continue
 		}
 		r.Event.References = f.names(r.Event)
@@ -217,6 +251,7 @@ func (in *Inbox) askEarly(ctx context.Context, e *early) error {
 			if err == nil {
 				err = in.admit(ctx, e)
 			}
+			answered = err == nil
 			return err
 		}
 	}

@@ -165,13 +165,13 @@ func (in *Inbox) settle(ctx context.Context, id payment.EventID, f *fetched, sin
 			applyFetched(s, s.Change(*a), &e, f)
 			ours = append(ours, e)
 			sendToReview(s, &e)
-		case hits.has(e.Account, names(named)):
+		case hits.has(e.Account, names(named.Event)):
 			putOff(&e, s.Now())
 			sendToReview(s, &e)
 		default:
 			e.Park(payment.VerdictUnmatched, s.Now())
 			unknown = []*arrival{named}
-			stays(s, &e, names(named))
+			stays(s, &e, names(named.Event))
 			theirs = append(theirs, e)
 		}
 		if err := tx.EventsSettle(ctx, []payment.StoredEvent{e}); err != nil {

@@ -26,15 +26,21 @@ func newFound(s *changeset.Changeset, hits []Found) found {
 	return f
 }
 
-// names returns all names that an event may have for its attempt.
-func names(a *arrival) []string { return a.Event.References }
+// names returns all names that an event may have for its attempt. The attempt that has the payment outranks a mark that a browser
+// could have written.
+func names(e webhooks.Event) []string {
+	if e.BrowserMark && e.ProviderPaymentID != "" {
+		return append([]string{e.ProviderPaymentID}, e.References...)
+	}
+	return e.References
+}
 
 // leads returns the names by which an event's attempt is looked for at first. If a name of ours leads to it, the
 // provider's name almost always belongs to the same attempt, so no search by it is needed. Several provider names can't
-// all belong to it.
-func leads(a *arrival) []string {
-	all := names(a)
-	if len(all) == 2 {
+// all belong to it, and beside a mark from a browser any name may be another attempt's.
+func leads(e webhooks.Event) []string {
+	all := names(e)
+	if len(all) == 2 && !e.BrowserMark {
 		if _, ours := payment.OwnAttemptID(all[0]); ours {
 			return all[:1]
 		}
@@ -43,10 +49,10 @@ func leads(a *arrival) []string {
 }
 
 // referencesOf lists names of arrivals, sorted and each once.
-func referencesOf(arrivals []*arrival, which func(*arrival) []string) []payment.Reference {
+func referencesOf(arrivals []*arrival, which func(webhooks.Event) []string) []payment.Reference {
 	refs := make([]payment.Reference, 0, len(arrivals))
 	for _, a := range arrivals {
-		for _, name := range which(a) {
+		for _, name := range which(a.Event) {
 			refs = append(refs, payment.Reference{Account: a.Account, Name: name})
 		}
 	}
@@ -61,8 +67,8 @@ func find(ctx context.Context, tx Tx, s *changeset.Changeset, arrivals []*arriva
 // findRest looks for the other names of arrivals that their leads did not find.
 func findRest(ctx context.Context, tx Tx, f found, s *changeset.Changeset, arrivals []*arrival) (found, error) {
 	lost := slices.DeleteFunc(slices.Clone(arrivals), func(a *arrival) bool {
-		first := leads(a)
-		return len(first) == len(names(a)) || f.has(a.Account, first)
+		first := leads(a.Event)
+		return len(first) == len(names(a.Event)) || f.has(a.Account, first)
 	})
 	if len(lost) == 0 {
 		return f, nil
@@ -81,7 +87,7 @@ func (f found) has(account string, names []string) bool {
 
 // first is the attempt that an event names; nil if it does not exist or is locked.
 func (f found) first(e *arrival) *payment.Attempt {
-	for _, name := range names(e) {
+	for _, name := range names(e.Event) {
 		if a := f[payment.Reference{Account: e.Account, Name: name}]; a != nil {
 			return a
 		}
@@ -109,7 +115,7 @@ func (f found) named(arrivals []*arrival, sort func(e webhooks.Event) bool) []pa
 		if !sort(a.Event) {
 			continue
 		}
-		for _, name := range names(a) {
+		for _, name := range names(a.Event) {
 			if at := f[payment.Reference{Account: a.Account, Name: name}]; at != nil {
 				ids = append(ids, at.ID)
 			}

@@ -314,7 +314,7 @@ func (f found) judge(s *changeset.Changeset, e *payment.StoredEvent) bool {
 // byName applies an event to the attempt that it names, or calls nameless if no attempt has the name. It returns false
 // if the attempt is locked: then the event is marked to be parked.
 func (f found) byName(s *changeset.Changeset, e *payment.StoredEvent, apply func(*changeset.Change, *payment.StoredEvent), nameless func()) bool {
-	for _, name := range e.Event.References {
+	for _, name := range names(e.Event) {
 		a, known := f[payment.Reference{Account: e.Account, Name: name}]
 		if known && a == nil {
 			e.Park(payment.VerdictDeferred, s.Now())

@@ -129,7 +129,7 @@ func (in *Inbox) replay(ctx context.Context, s *changeset.Changeset, tx Tx, id p
 		applyFetched(s, s.Change(*a), &e, out)
 	case !hits.judge(s, &e):
 		return payment.ErrBusy
-	case was.Verdict == payment.VerdictForeign && !hits.has(e.Account, names(named)) && (out != nil || !e.Event.NeedsFetch):
+	case was.Verdict == payment.VerdictForeign && !hits.has(e.Account, names(named.Event)) && (out != nil || !e.Event.NeedsFetch):
 		e = was // still no payment of ours
 	}
 	e.Event = was.Event

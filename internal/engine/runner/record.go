@@ -105,9 +105,7 @@ func (r *Runner) recordAll(ctx context.Context, recs []*recording) (err error) {
 		a := &rec.task.Attempt
 		ids[i] = a.ID
 		for _, report := range rec.result.Reports {
-			for _, name := range report.Names() {
-				names = append(names, payment.Reference{Account: a.Account, Name: name})
-			}
+			names = append(names, referencesOf(a.Account, report)...)
 		}
 	}
 	var s *changeset.Changeset
@@ -147,13 +145,29 @@ func (r *Runner) recordIn(ctx context.Context, s *changeset.Changeset, changes m
 	return nil
 }
 
+func referencesOf(account string, r payment.Report) (refs []payment.Reference) {
+	for _, name := range r.Names() {
+		refs = append(refs, payment.Reference{Account: account, Name: name})
+	}
+	return refs
+}
+
 // load reads the data that reports need. It reads the attempt's refunds if a report is about a refund, or if ofRefund is
-// set.
+// set, and the owners of the names beside a mark from a browser.
 func load(ctx context.Context, s *changeset.Changeset, c *changeset.Change, reports []payment.Report, ofRefund bool) error {
 	var named changeset.Named
+	var names []payment.Reference
 	for _, report := range reports {
 		named = named.With(changeset.NamedBy(report, c.Attempt.Account))
 		ofRefund = ofRefund || report.Refund != nil
+		if report.BrowserMark {
+			names = append(names, referencesOf(c.Attempt.Account, report)...)
+		}
+	}
+	if len(names) > 0 {
+		if _, err := s.Take(ctx, nil, changeset.Sorted(names)); err != nil {
+			return err
+		}
 	}
 	if ofRefund {
 		if err := s.LoadRefunds(ctx, c.Attempt.ID); err != nil {

@@ -129,8 +129,12 @@ func (b booked) named() (gateway.Entry, error) {
 	if id == "" || e.Payment == "" || e.Payment == "0" {
 		return gateway.Entry{}, errNameless
 	}
-	if ours := cmp.Or(data["payment_attempt_id"], b.InvoiceID); ours != "" {
-		e.References = []string{ours}
+	ours := data["payment_attempt_id"]
+	if _, own := payment.OwnAttemptID(b.InvoiceID); b.InvoiceID != "" && b.InvoiceID != ours && (own || ours == "") {
+		e.References = append(e.References, b.InvoiceID)
+	}
+	if ours != "" {
+		e.References = append(e.References, ours)
 	}
 	return e, nil
 }

@@ -40,6 +40,11 @@ func (c *Client) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 	if found.Status == statusCreated && found.OrderID != "" && err == nil {
 		return c.tries(ctx, found.OrderID, o)
 	}
+	if found.Status == statusPaid && len(found.Payments) > 1 && err == nil {
+		one, err := c.lookupOrder(ctx, found.OrderID, nil) // the link states the sum of its payments
+		one.Container, one.References = o.Container, o.References
+		return one, missing(err)
+	}
 	if found.Status == statusPaid && len(found.Payments) > 0 && err == nil {
 		return c.withRefunds(ctx, o, found.Payments[0].PaymentID)
 	}

@@ -58,7 +58,7 @@ func (l link) outcome() (gateway.Outcome, error) {
 	return o, err
 }
 
-// payment returns the payment that paid the link. A link takes no partial payments.
+// payment returns the payment that paid the link, the first of several. A link that we make takes no partial payments.
 func (l link) payment() string {
 	if len(l.Payments) == 0 {
 		return ""

@@ -3,6 +3,8 @@ package razorpay_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"testing"
 	"time"
 
@@ -107,4 +109,22 @@ func TestPayees(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{"acc_1"}, razorpay.Adapter().Payees(map[string]string{"account_id": "acc_1"}))
 	require.Empty(t, razorpay.Adapter().Payees(nil))
+}
+
+// A link that was paid by several payments states their sum. The lookup has one of them, with its own amount.
+func TestALinkPaidInPartsHasOnePaymentsAmount(t *testing.T) {
+	t.Parallel()
+	bodies := map[string]string{
+		"/v1/payment_links/plink_1": `{"id":"plink_1","status":"paid","currency":"INR","amount":1000,"amount_paid":1000,"order_id":"order_1",
+			"payments":[{"payment_id":"pay_2"},{"payment_id":"pay_1"}]}`,
+		"/v1/orders/order_1/payments": `{"items":[{"id":"pay_2","entity":"payment","status":"captured","order_id":"order_1","amount":600,"currency":"INR"},
+			{"id":"pay_1","entity":"payment","status":"captured","order_id":"order_1","amount":400,"currency":"INR"}]}`,
+		"/v1/orders/order_1": `{"id":"order_1","entity":"order","status":"paid","attempts":2}`,
+	}
+	c, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, bodies[r.URL.Path]) }))
+	o, err := c.Lookup(t.Context(), "plink_1")
+	require.NoError(t, err)
+	require.Equal(t, gateway.Outcome{
+		Event: fsm.EventSucceeded, ProviderPaymentID: "pay_2", Container: "plink_1", References: []string{"plink_1", "order_1"}, Money: new(rupees(600)),
+	}, o)
 }
