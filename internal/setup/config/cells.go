@@ -88,7 +88,7 @@ func (c *Config) CellOfID(text string) payment.Cell {
 }
 
 // CellOfArgs returns the cell of the object in a command line: the account of --account, an order of --order, or an id of
-// paylatch, which is the first of --id=[...] or an argument without a flag. It reports false if there is none. Flags are --name=value.
+// paylatch, which is an argument without a flag. It reports false if there is none. Flags are --name=value.
 func (c *Config) CellOfArgs(args []string) (n payment.Cell, found bool) {
 	for _, arg := range args {
 		name, value, _ := strings.Cut(arg, "=")
@@ -97,9 +97,6 @@ func (c *Config) CellOfArgs(args []string) (n payment.Cell, found bool) {
 			return c.CellOf(value), true
 		case name == "--order":
 			return c.CellOfOrder(value), true
-		case name == "--id":
-			first, _, _ := strings.Cut(strings.Trim(value, "[]"), " ")
-			return c.CellOfID(first), true
 		case uuid.Validate(arg) == nil:
 			return c.CellOfID(arg), true
 		}
