@@ -58,18 +58,16 @@ func (c *Config) CellOf(account string) payment.Cell {
 	return payment.OnlyCell
 }
 
-// CellOfOrder returns the cell of an order: the cell in the id if paylatch created the id, else the cell of its prefix.
+// CellOfOrder returns the cell of an order: the cell in the id if paylatch can have created the id, else the cell of its prefix.
 func (c *Config) CellOfOrder(id string) payment.Cell {
-	if ours, is := strings.CutPrefix(id, payment.OwnOrderPrefix); is {
-		return c.CellOfID(ours)
-	}
 	return c.CellMap().Of(payment.OrderID(id))
 }
 
-// CellMap returns the cells of order_prefixes.
+// CellMap returns the cells of order_prefixes and of the ids that paylatch creates.
 func (c *Config) CellMap() payment.CellMap {
 	m := payment.CellMap{}
 	for _, of := range c.Cells {
+		m[payment.OwnOrders(payment.Cell(of.Number))] = payment.Cell(of.Number) //nolint:gosec // checked when it was read
 		for _, prefix := range of.OrderPrefixes {
 			m[prefix] = payment.Cell(of.Number) //nolint:gosec // checked when it was read
 		}
