@@ -2779,7 +2779,7 @@ type ReadDisputeParams struct {
 // ListEndpointsParams defines parameters for ListEndpoints.
 type ListEndpointsParams struct {
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
@@ -2799,7 +2799,7 @@ type ListDeliveriesParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
@@ -2813,7 +2813,7 @@ type ListDeliveriesParamsFailed string
 // RedeliverParams defines parameters for Redeliver.
 type RedeliverParams struct {
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
@@ -2824,7 +2824,7 @@ type RedeliverParams struct {
 // TestEndpointParams defines parameters for TestEndpoint.
 type TestEndpointParams struct {
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
@@ -2838,7 +2838,7 @@ type ReadEventsParams struct {
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 

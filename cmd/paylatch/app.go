@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -27,9 +28,9 @@ const (
 // app is the environment of a command.
 type app struct {
 	configFile string
-	// cell is the number of the flag, negative if the flag is missing; args are the command line.
-	cell int
-	args []string
+	// cell is the number of the flag, negative if the flag is missing. given are the values of the command line, of flags as --name=value.
+	cell  int
+	given []string
 	// model is the command line as it may be.
 	model          *kong.Application
 	environ        []string
@@ -42,22 +43,40 @@ func (a *app) read() (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := a.cellIn(cfg)
+	n, _, err := a.cellIn(cfg)
 	if err != nil {
 		return nil, err
 	}
 	return cfg.In(n), nil
 }
 
-// cellIn returns the cell of the flag, or else the cell of the first account, order or paylatch id in the command line.
-func (a *app) cellIn(cfg *config.Config) (payment.Cell, error) {
+// readOne is read for a command on the data of one cell. It refuses a command line that leads to no cell if there are several.
+func (a *app) readOne() (*config.Config, error) {
+	cfg, err := config.Read(a.configFile, a.environ, dev.Beside)
+	if err != nil {
+		return nil, err
+	}
+	n, chosen, err := a.cellIn(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if !chosen && len(cfg.Cells) > 0 {
+		return nil, usageError{fmt.Errorf("--cell: is missing; this command acts in one cell, and there are %s", strings.Join(cfg.Choice(), ", "))}
+	}
+	return cfg.In(n), nil
+}
+
+// cellIn returns the cell of the flag, or else the cell of the first account, order or paylatch id in the command line. Without any of
+// these it returns cell 0 and false.
+func (a *app) cellIn(cfg *config.Config) (n payment.Cell, chosen bool, err error) {
 	if a.cell < 0 {
-		return cfg.CellOfArgs(a.args), nil
+		n, chosen = cfg.CellOfArgs(a.given)
+		return n, chosen, nil
 	}
 	if n := payment.Cell(a.cell); a.cell <= math.MaxUint16 && slices.Contains(cfg.Numbers(), n) { //nolint:gosec // checked beside it
-		return n, nil
+		return n, true, nil
 	}
-	return payment.OnlyCell, usageError{fmt.Errorf("--cell: the configuration has no cell %d", a.cell)}
+	return payment.OnlyCell, false, usageError{fmt.Errorf("--cell: the configuration has no cell %d", a.cell)}
 }
 
 // inEach calls do with the configuration of each cell, or only of the cell of the flag. It continues if do fails in a cell.
@@ -72,7 +91,7 @@ func (a *app) inEachOf(read func() (*config.Config, error), do func(cfg *config.
 		return err
 	}
 	if a.cell >= 0 {
-		n, err := a.cellIn(cfg)
+		n, _, err := a.cellIn(cfg)
 		if err != nil {
 			return err
 		}

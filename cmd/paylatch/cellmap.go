@@ -28,6 +28,32 @@ func (p *process) compareMaps(ctx context.Context) error {
 	return nil
 }
 
+// route leads each name to its cell, as the configuration of the start does, and the accounts that a reload added to a cell.
+type route struct {
+	*config.Config
+
+	instances map[payment.Cell]*instance
+}
+
+// CellOf returns the cell of an account, of 0 if no cell has the account.
+func (r route) CellOf(account string) payment.Cell {
+	n := r.Config.CellOf(account)
+	if n != payment.OnlyCell {
+		return n
+	}
+	for n, in := range r.instances {
+		if _, has := in.accounts.Charged.Find(account); has {
+			return n
+		}
+	}
+	return n
+}
+
+// storeOf returns the store of the cell of an account.
+func (p *process) storeOf(account string) *postgres.Store {
+	return p.stores[route{p.cfg, p.instances}.CellOf(account)]
+}
+
 // compareMap compares a cell, and the merchants behind its accounts if the store compares them. It returns payment.ErrUnavailable for
 // a database that does not respond. A database that lacks migrations is left to its first use, which has the check of InCell.
 func compareMap(ctx context.Context, store *postgres.Store, cfg *config.Config) error {

@@ -16,7 +16,7 @@ import (
 // cli is the command line: a field a command.
 type cli struct {
 	Config  string           `help:"Read the configuration from this file. Default: $$PAYLATCH_CONFIG, or paylatch.yaml if it exists." placeholder:"FILE"`
-	Cell    int              `help:"Act in this cell. Default: the cell of the command's account or id, otherwise cell 0; migrate, verify, doctor and journal act in all cells." placeholder:"NUMBER" default:"-1"`
+	Cell    int              `help:"Act in this cell. Default: the cell of the command's account or id, otherwise cell 0, or none for a command on the data of one cell; migrate, verify, doctor, journal and erase act in all cells." placeholder:"NUMBER" default:"-1"`
 	Version kong.VersionFlag `help:"Print the version."`
 
 	Init        initCmd        `cmd:"" help:"Write the configuration of a provider's test account, and make a first test payment."`
@@ -73,11 +73,24 @@ func (a *app) run(args []string) int {
 	if name := command.Command(); c.Cell >= 0 && (name == "serve" || name == "dev") {
 		return a.report(usageError{fmt.Errorf("--cell: %s serves all cells of its configuration; leave it out", name)})
 	}
-	a.configFile, a.cell, a.args, a.model = c.Config, c.Cell, args, parser.Model
+	a.configFile, a.cell, a.given, a.model = c.Config, c.Cell, given(command), parser.Model
 	zerolog.ErrorMarshalFunc = loggedError //nolint:reassign // a setting
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	command.BindTo(ctx, (*context.Context)(nil))
 	return a.report(command.Run(a))
+}
+
+// given lists the values of a command line: of flags as --name=value, of arguments alone.
+func given(c *kong.Context) (values []string) {
+	for _, p := range c.Path {
+		switch {
+		case p.Flag != nil:
+			values = append(values, fmt.Sprintf("--%s=%v", p.Flag.Name, p.Flag.Target.Interface()))
+		case p.Positional != nil:
+			values = append(values, fmt.Sprint(p.Positional.Target.Interface()))
+		}
+	}
+	return values
 }

@@ -31,9 +31,18 @@ type desk struct {
 	store *postgres.Store
 }
 
-// withDesk calls do with the support side on the configured database.
+// withDesk calls do with the support side on the database of the cell that the command line names.
 func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
-	return withRooms(ctx, a, func(b beside) error {
+	cfg, err := a.readOne()
+	if err != nil {
+		return err
+	}
+	return withDeskOf(ctx, a, cfg, do)
+}
+
+// withDeskOf is withDesk in the cell of a configuration.
+func withDeskOf(ctx context.Context, a *app, cfg *config.Config, do func(d desk) error) error {
+	return withRoomsOf(ctx, cfg, func(b beside) error {
 		s := support.New(support.Options{Store: b.store.Support(), Payments: b.useCases, Flush: b.notes.Flush, Endpoints: typesByEndpoint(b.cfg), Provider: providerFacts(b.cfg), Clocks: support.Clocks{Zone: b.cfg.Zone()}})
 		return do(desk{
 			Service: s, worklist: worklistOf(b.store, s, b.useCases), useCases: b.useCases,
@@ -44,10 +53,12 @@ func withDesk(ctx context.Context, a *app, do func(d desk) error) error {
 
 type eraseCmd struct{ support.Erasure }
 
-// Run erases one customer.
+// Run erases one customer in each cell, since any cell may have orders of the customer.
 func (c *eraseCmd) Run(ctx context.Context, a *app) error {
-	return withDesk(ctx, a, func(d desk) error {
-		return c.Erasure.Run(ctx, support.ErasureSide{Store: d.store.Erasures(), Mark: auth.Marks(d.cfg), Who: d.who, Out: d.out, Progress: a.stderr})
+	return a.inEach(func(cfg *config.Config) error {
+		return withDeskOf(ctx, a, cfg, func(d desk) error {
+			return c.Erasure.Run(ctx, support.ErasureSide{Store: d.store.Erasures(), Mark: auth.Marks(d.cfg), Who: d.who, Out: d.out, Progress: a.stderr})
+		})
 	})
 }
 
@@ -60,12 +71,17 @@ type beside struct {
 	used     *accounts.Set
 }
 
-// withRooms calls do with the use cases on the configured database.
+// withRooms calls do with the use cases on the database of the cell that the command line names.
 func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
-	cfg, err := a.read()
+	cfg, err := a.readOne()
 	if err != nil {
 		return err
 	}
+	return withRoomsOf(ctx, cfg, do)
+}
+
+// withRoomsOf is withRooms in the cell of a configuration.
+func withRoomsOf(ctx context.Context, cfg *config.Config, do func(b beside) error) error {
 	return withDatabase(cfg, func(dsn string) error {
 		store, err := openStore(ctx, cfg, dsn)
 		if err != nil {

@@ -132,7 +132,7 @@ func (p *process) lists(own *postgres.Store) lists.Store {
 	if len(p.cfg.Cells) == 0 {
 		return own.Lists()
 	}
-	all := lists.Union{Of: func(account string) lists.Store { return p.stores[p.cfg.CellOf(account)].Lists() }}
+	all := lists.Union{Of: func(account string) lists.Store { return p.storeOf(account).Lists() }}
 	for _, n := range p.cfg.Numbers() {
 		all.Stores = append(all.Stores, p.stores[n].Lists())
 	}
@@ -155,7 +155,7 @@ func (p *process) payments(own *instance) api.Payments {
 	if len(p.cfg.Cells) == 0 || own.cfg.Cell != payment.OnlyCell {
 		return own.useCases
 	}
-	all := cells.Payments{Payments: own.useCases, To: p.cfg, Cells: map[payment.Cell]api.Payments{payment.OnlyCell: own.useCases}}
+	all := cells.Payments{Payments: own.useCases, To: route{p.cfg, p.instances}, Cells: map[payment.Cell]api.Payments{payment.OnlyCell: own.useCases}}
 	for n, in := range p.instances {
 		all.Cells[n] = in.useCases
 	}
@@ -167,11 +167,11 @@ func (p *process) handlers() (served, operations http.Handler) {
 	if len(p.cfg.Cells) == 0 {
 		return p.first().handler, p.first().operations
 	}
-	o := cells.Options{To: p.cfg, All: p.handler, Plain: plainCookies(p.cfg, p.first().how.dev), Health: p.first().operations == nil || p.first().role == roleWorker}
+	o := cells.Options{To: route{p.cfg, p.instances}, All: p.handler, Plain: plainCookies(p.cfg, p.first().how.dev), Health: p.first().operations == nil || p.first().role == roleWorker}
 	if p.first().role == roleWorker {
 		o.All = p.first().handler
 	}
-	apart := cells.Options{To: p.cfg, All: p.first().operations, Health: true}
+	apart := cells.Options{To: o.To, All: p.first().operations, Health: true}
 	var counted []*metrics.Metrics
 	for _, n := range p.cfg.Numbers() {
 		in := p.instances[n]

@@ -4,18 +4,34 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
 // OwnOrderPrefix begins the ids of orders that paylatch creates. Such an id contains its cell.
 const OwnOrderPrefix = "ord_"
 
-// OwnOrderID reports whether paylatch created the id of an order.
-func OwnOrderID(id OrderID) bool { return strings.HasPrefix(string(id), OwnOrderPrefix) }
+// ownCell returns the cell in the id of an order, and false if paylatch can't have created the id. A merchant may choose an id of this form.
+func ownCell(id OrderID) (n Cell, own bool) {
+	text, own := strings.CutPrefix(string(id), OwnOrderPrefix)
+	made, err := uuid.Parse(text)
+	if !own || err != nil || made.String() != text || made.Version() != 7 || made.Variant() != uuid.RFC4122 {
+		return OnlyCell, false
+	}
+	return CellOf(made), true
+}
 
-// CellMap is the cell of each beginning of an order id that the merchant chose. No beginning begins with another one or with
-// OwnOrderPrefix. All other orders are in cell 0.
+// CellMap is the cell of each beginning of an order id that the merchant chose, and of OwnOrders of each cell. No beginning begins with
+// another one or with OwnOrderPrefix. All other orders are in cell 0.
 type CellMap map[string]Cell
+
+// OwnOrders is the key of a CellMap for the order ids that paylatch creates in a cell. No id begins with it.
+func OwnOrders(n Cell) string { return OwnOrderPrefix + "/" + strconv.Itoa(int(n)) }
+
+// IsPrefix reports whether a key of a CellMap is a beginning of ids.
+func IsPrefix(key string) bool { return !strings.HasPrefix(key, OwnOrderPrefix) }
 
 // CellEpoch is a map under which a database serves or served.
 type CellEpoch struct {
@@ -28,8 +44,11 @@ type CellEpoch struct {
 	Open bool
 }
 
-// Of returns the cell of an order whose id the merchant chose.
+// Of returns the cell of an order.
 func (m CellMap) Of(id OrderID) Cell {
+	if n, own := ownCell(id); own {
+		return m[OwnOrders(n)]
+	}
 	for prefix, n := range m {
 		if strings.HasPrefix(string(id), prefix) {
 			return n
@@ -59,11 +78,24 @@ type IDRange struct{ Low, High string }
 // beyond is above each id.
 const beyond = "\U0010FFFF"
 
-// Elsewhere returns the ranges of order ids that the map leads to another cell than n. Ids that paylatch creates are in none.
+// Own lists the cells whose OwnOrders the map leads to cell n, and those whose OwnOrders it leads elsewhere.
+func (m CellMap) Own(n Cell) (here, elsewhere []Cell) {
+	for i := range Cell(1 << CellBits) {
+		switch to, has := m[OwnOrders(i)]; {
+		case has && to == n:
+			here = append(here, i)
+		case has:
+			elsewhere = append(elsewhere, i)
+		}
+	}
+	return here, elsewhere
+}
+
+// Elsewhere returns the ranges of order ids that the map leads to another cell than n. Ids that begin with OwnOrderPrefix are in none.
 func (m CellMap) Elsewhere(n Cell) (ranges []IDRange) {
 	if n == OnlyCell {
 		for _, prefix := range slices.Sorted(maps.Keys(m)) {
-			if m[prefix] != n {
+			if m[prefix] != n && IsPrefix(prefix) {
 				ranges = append(ranges, IDRange{prefix, after(prefix)})
 			}
 		}
@@ -71,7 +103,7 @@ func (m CellMap) Elsewhere(n Cell) (ranges []IDRange) {
 	}
 	here := []string{OwnOrderPrefix}
 	for prefix, of := range m {
-		if of == n {
+		if of == n && IsPrefix(prefix) {
 			here = append(here, prefix)
 		}
 	}

@@ -121,6 +121,40 @@ func (s *CellMapStore) OrderElsewhere(ctx context.Context, n payment.Cell, m pay
 	return id, found, err
 }
 
+// OwnElsewhere implements cells.Maps.
+func (s *CellMapStore) OwnElsewhere(ctx context.Context, n payment.Cell, m payment.CellMap) (id payment.OrderID, found bool, err error) {
+	here, elsewhere := m.Own(n)
+	of := &dbsqlc.OrderOwnParams{Among: n == payment.OnlyCell, Groups: groups(here)}
+	if of.Among {
+		of.Groups = groups(elsewhere)
+	}
+	if of.Among && len(of.Groups) == 0 {
+		return "", false, nil
+	}
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		there, err := s.q.OrderOwn(ctx, c, of)
+		switch {
+		case err == nil:
+			id, found = payment.OrderID(there), true
+		case !errors.Is(err, pgx.ErrNoRows):
+			return fmt.Errorf("look for orders of other cells: %w", err)
+		}
+		return nil
+	})
+	return id, found, err
+}
+
+// groups lists the third groups of digits that the ids of cells have.
+func groups(list []payment.Cell) []string {
+	texts := []string{}
+	for _, n := range list {
+		for fraction := range payment.Cell(4) {
+			texts = append(texts, fmt.Sprintf("7%03x", n<<2|fraction))
+		}
+	}
+	return texts
+}
+
 // CellOfAttempts implements cells.Maps.
 func (s *CellMapStore) CellOfAttempts(ctx context.Context, want payment.Cell) (n payment.Cell, err error) {
 	n = want
@@ -148,7 +182,7 @@ func leadsHere(maps []*dbsqlc.CellMapsOpenRow, ids ...payment.OrderID) error {
 			return err
 		}
 		for _, id := range ids {
-			if n := m.Of(id); n != payment.Cell(row.Number) && !payment.OwnOrderID(id) { //nolint:gosec // by its constraint
+			if n := m.Of(id); n != payment.Cell(row.Number) { //nolint:gosec // by its constraint
 				return fmt.Errorf("%w: order %s is not created in cell %d: map %d of the database leads it to cell %d; "+
 					"a process with another map must be restarted with the configuration of now", payment.ErrUnavailable, id, row.Number, row.Epoch, n)
 			}

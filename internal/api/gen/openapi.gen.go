@@ -2778,7 +2778,7 @@ type ReadDisputeParams struct {
 // ListEndpointsParams defines parameters for ListEndpoints.
 type ListEndpointsParams struct {
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
@@ -2798,7 +2798,7 @@ type ListDeliveriesParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
@@ -2812,7 +2812,7 @@ type ListDeliveriesParamsFailed string
 // RedeliverParams defines parameters for Redeliver.
 type RedeliverParams struct {
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
@@ -2823,7 +2823,7 @@ type RedeliverParams struct {
 // TestEndpointParams defines parameters for TestEndpoint.
 type TestEndpointParams struct {
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
@@ -2837,7 +2837,7 @@ type ReadEventsParams struct {
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
@@ -3419,7 +3419,7 @@ type SupportAuditParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
@@ -3457,7 +3457,7 @@ type SupportDiscrepanciesParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
@@ -3468,7 +3468,7 @@ type SupportDiscrepanciesParams struct {
 // SupportResolveManyParams defines parameters for SupportResolveMany.
 type SupportResolveManyParams struct {
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
@@ -3507,7 +3507,7 @@ type SupportResolveParams struct {
 // SupportReplayManyParams defines parameters for SupportReplayMany.
 type SupportReplayManyParams struct {
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
@@ -3542,7 +3542,7 @@ type SupportJobsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
@@ -3565,7 +3565,7 @@ type SupportStopJobParams struct {
 // SupportOverviewParams defines parameters for SupportOverview.
 type SupportOverviewParams struct {
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 
@@ -3585,7 +3585,7 @@ type SupportRefundRequestsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cell The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-	// cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+	// cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
 	// after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
 	Cell *Cell `form:"cell,omitempty" json:"cell,omitempty"`
 

@@ -231,6 +231,15 @@ func (c *twoCells) commands(t *testing.T, attempt string) {
 	require.Equal(t, 1, strings.Count(run("--cell", "1", "verify"), "agree with their logs"))
 	require.Equal(t, 2, strings.Count(run("migrate", "status"), "VERSION"))
 	require.Contains(t, run("attempt", "show", attempt), "eu-A-0")
+
+	shop := c.shop(uuid.NewString())
+	for _, prefix := range prefixes {
+		shop.createOrder(t.Context(), prefix+"erased", unique("create")).is(t, http.StatusCreated)
+	}
+	require.Equal(t, 2, strings.Count(run("erase", "--user", shop.user), "the name was removed from 1 orders"))
+	for _, r := range c.rigs {
+		require.Zero(t, one[int](t, r, "SELECT count(*) FROM orders WHERE user_id = $1", shop.user))
+	}
 }
 
 // TestACellIsKilled: 64 callers are at two cells on two servers, and one server is killed. The callers of the other cell don't notice.

@@ -181,3 +181,23 @@ func (q *Queries) OrderInRange(ctx context.Context, db DBTX, arg *OrderInRangePa
 	err := row.Scan(&order_id)
 	return order_id, err
 }
+
+const orderOwn = `-- name: OrderOwn :one
+SELECT order_id FROM orders WHERE order_id COLLATE "C" >= 'ord_' AND order_id COLLATE "C" < 'ord` + "`" + `'
+AND (substr(order_id, 19, 4) = ANY ($1::text[]) AND order_id ~ '^ord_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$') = $2::boolean
+LIMIT 1
+`
+
+type OrderOwnParams struct {
+	Groups []string
+	Among  bool
+}
+
+// Reads an order with an id of the form that paylatch creates (Among), or any other ord_ order. Groups are the third groups of digits of
+// such ids. It reads all these ids. Locks nothing.
+func (q *Queries) OrderOwn(ctx context.Context, db DBTX, arg *OrderOwnParams) (string, error) {
+	row := db.QueryRow(ctx, orderOwn, arg.Groups, arg.Among)
+	var order_id string
+	err := row.Scan(&order_id)
+	return order_id, err
+}

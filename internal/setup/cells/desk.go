@@ -23,7 +23,7 @@ import (
 //
 // A list has the order, the filters and the limits of one cell's list. A page begins at one place for all cells, or at a place
 // for each cell (support.Merge). Counts and sums are added up. Requests that name an id do not come here: package cells leads
-// them to the id's cell. A command on all items that match a filter is refused, since it would act in one cell alone.
+// them to the id's cell. A command on all items that match a filter is refused, since it would act in one cell alone. So is the log of an endpoint.
 
 // BackOffice is the use cases of staff, of one cell or of all.
 type BackOffice struct {
@@ -66,7 +66,7 @@ func (c Desks) All() BackOffice {
 	first := all[0].BackOffice
 	return BackOffice{
 		Support: auditLog{first.Support, all}, Worklist: worklists{first.Worklist, all}, Overview: overviews{all}, Jobs: jobs{first.Jobs, all},
-		Requests: requests{first.Requests, all}, Endpoints: endpoints{first.Endpoints, all}, Payments: accounts{first.Payments, all},
+		Requests: requests{first.Requests, all}, Endpoints: endpoints{all}, Payments: accounts{first.Payments, all},
 	}
 }
 

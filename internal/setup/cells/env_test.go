@@ -41,6 +41,30 @@ type outside struct {
 
 	cell string
 	err  error
+	// sent are the events that the endpoint shop was sent, with how often they were sent again.
+	sent map[uuid.UUID]int
+}
+
+func (o outside) RedeliverEvents(_ context.Context, name string, list []uuid.UUID) error {
+	if name != "shop" {
+		return endpoint.ErrNotFound
+	}
+	if o.err != nil {
+		return o.err
+	}
+	var unknown []uuid.UUID
+	for _, id := range list {
+		if _, was := o.sent[id]; !was {
+			unknown = append(unknown, id)
+		}
+	}
+	if len(unknown) > 0 {
+		return &endpoint.UnknownError{IDs: unknown}
+	}
+	for _, id := range list {
+		o.sent[id]++
+	}
+	return nil
 }
 
 func (o outside) List(context.Context) ([]endpoint.Status, error) {
@@ -61,7 +85,7 @@ func newCell(t *testing.T, n payment.Cell, dsn string, away error) cells.Desk {
 	require.NoError(t, err)
 	t.Cleanup(store.Close)
 	desk := support.New(support.Options{Store: store.Support()})
-	other := outside{cell: strconv.Itoa(int(n)), err: away}
+	other := outside{cell: strconv.Itoa(int(n)), err: away, sent: map[uuid.UUID]int{}}
 	return cells.Desk{Number: n, BackOffice: cells.BackOffice{
 		Support: desk, Worklist: worklist.New(worklist.Options{Store: store.Worklist(), Audit: desk, Now: time.Now}), Jobs: bulk.New(n, store.Jobs(), desk),
 		Requests: refundrequest.New(store.Requests(), nil, desk), Endpoints: other, Payments: other,

@@ -49,6 +49,15 @@ func (r *Router) parse(text string) (cursors, error) {
 	return from, nil
 }
 
+// begin replaces newest by the place that a cell responded with, so that a wait in several cells begins at one place in each.
+func (c cursors) begin(answers []*answer) {
+	for i, a := range answers {
+		if p, is := a.page(); is && c[i] == newest {
+			c[i] = p.Next
+		}
+	}
+}
+
 func (r *Router) text(c cursors) string {
 	var parts []string
 	for i, number := range r.numbers() {
@@ -101,6 +110,7 @@ func (r *Router) feed(w http.ResponseWriter, req *http.Request) {
 			return
 		}
 	}
+	from.begin(answers)
 	if nothing(answers) && waits(req) {
 		answers = r.first(req, from)
 	}
@@ -202,7 +212,8 @@ func reading(ctx context.Context, req *http.Request, after string, limit int, wa
 	return other
 }
 
-// first waits in all cells at once, until one has an event or the reader's time is over.
+// first waits in all cells at once, until one has an event or the reader's time is over. A cell whose place is not known is asked for it,
+// without a wait: an event after newest could not be read again.
 func (r *Router) first(req *http.Request, from cursors) []*answer {
 	ctx, stop := context.WithCancel(req.Context())
 	defer stop()
@@ -211,7 +222,7 @@ func (r *Router) first(req *http.Request, from cursors) []*answer {
 	var waiting sync.WaitGroup
 	for i, c := range r.Cells {
 		waiting.Go(func() {
-			a := ask(c.API, reading(ctx, req, from[i], 0, true))
+			a := ask(c.API, reading(ctx, req, from[i], 0, from[i] != newest))
 			mu.Lock()
 			defer mu.Unlock()
 			if ctx.Err() == nil {

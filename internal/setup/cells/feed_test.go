@@ -26,17 +26,39 @@ type event struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// feed is the feed of a cell. It serves the events behind the cursor, and waits for new events.
+// feed is the feed of a cell. It serves the events behind the cursor, and waits for new events. The first requests fail.
 type feed struct {
 	mu     sync.Mutex
 	events []event
 	down   bool
+	fails  int
 	came   chan struct{}
+}
+
+// begin returns the place of a cursor; the place of now is the end.
+func (f *feed) begin(cursor string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if cursor == "now" {
+		return len(f.events)
+	}
+	after, _ := strconv.Atoi(cursor)
+	return after
+}
+
+// add appends an event, and wakes a reader that waits.
+func (f *feed) add(id string, wakes bool) {
+	f.mu.Lock()
+	f.events = append(f.events, event{id, time.Now()})
+	f.mu.Unlock()
+	if wakes {
+		f.came <- struct{}{}
+	}
 }
 
 func (f *feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	after, _ := strconv.Atoi(query.Get("after"))
+	after := f.begin(query.Get("after"))
 	limit, err := strconv.Atoi(query.Get("limit"))
 	if query.Has("limit") && (err != nil || limit < 1) {
 		w.WriteHeader(http.StatusUnprocessableEntity)
@@ -45,7 +67,11 @@ func (f *feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if limit == 0 {
 		limit = 100
 	}
-	if query.Has("wait") {
+	f.mu.Lock()
+	failed := f.fails > 0
+	f.fails--
+	f.mu.Unlock()
+	if query.Has("wait") && !failed {
 		select {
 		case <-f.came:
 		case <-r.Context().Done():
@@ -54,7 +80,7 @@ func (f *feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.down {
+	if f.down || failed {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
@@ -169,12 +195,7 @@ func TestTheFeedWaitsInAllCells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all, r := feeds(2)
 		began := time.Now()
-		time.AfterFunc(3*time.Second, func() {
-			all[1].mu.Lock()
-			all[1].events = []event{{"b", time.Now()}}
-			all[1].mu.Unlock()
-			all[1].came <- struct{}{}
-		})
+		time.AfterFunc(3*time.Second, func() { all[1].add("b", true) })
 		p := readFeed(t, r, "wait=20")
 		require.Len(t, p.Items, 1)
 		require.Equal(t, "1:1", p.Next)
@@ -183,6 +204,38 @@ func TestTheFeedWaitsInAllCells(t *testing.T) {
 		require.Empty(t, p.Items)
 		require.Equal(t, 23*time.Second, time.Since(began))
 	})
+}
+
+// TestWaitFromNowLosesNoEvent: a reader that begins now and waits gets the place of each cell at the beginning of the wait, so it also
+// reads the events of the cells that did not wake it. A cell that fails once has its place from its next response.
+func TestWaitFromNowLosesNoEvent(t *testing.T) {
+	t.Parallel()
+	for fails := range 2 {
+		synctest.Test(t, func(t *testing.T) {
+			all, r := feeds(3)
+			for i, f := range all {
+				for range i + 1 {
+					f.add("old", false)
+				}
+			}
+			all[0].fails = fails
+			time.AfterFunc(3*time.Second, func() {
+				all[0].add("a1", false)
+				all[0].add("a2", false)
+				all[1].add("b", true)
+			})
+			p := readFeed(t, r, "after=now&wait=20&limit=1")
+			require.Equal(t, "0:1.1:3.7:3", p.Next)
+			var seen []string
+			for n := 1; n > 0; n = len(p.Items) {
+				for _, e := range p.Items {
+					seen = append(seen, e.ID)
+				}
+				p = readFeed(t, r, "limit=1&after="+p.Next)
+			}
+			require.ElementsMatch(t, []string{"b", "a1", "a2"}, seen)
+		})
+	}
 }
 
 // pageOf returns the events of a page of the feed, and its cursor.

@@ -23,6 +23,8 @@ type Maps interface {
 	WithdrawMap(ctx context.Context, epoch int64) error
 	// OrderElsewhere returns a stored order that a map leads to another cell than n.
 	OrderElsewhere(ctx context.Context, n payment.Cell, m payment.CellMap) (id payment.OrderID, found bool, err error)
+	// OwnElsewhere is OrderElsewhere of the ids that begin with payment.OwnOrderPrefix. It reads all of them.
+	OwnElsewhere(ctx context.Context, n payment.Cell, m payment.CellMap) (id payment.OrderID, found bool, err error)
 	// CellOfAttempts returns the cell of the stored attempts, want if there are none.
 	CellOfAttempts(ctx context.Context, want payment.Cell) (payment.Cell, error)
 }
@@ -112,9 +114,25 @@ func (d Database) itself(had []payment.CellEpoch) error {
 
 // keeps refuses a map that leads a stored order elsewhere.
 func (d Database) keeps(ctx context.Context, m payment.CellMap) error {
-	id, found, err := d.Maps.OrderElsewhere(ctx, d.Number, m)
+	return d.none(ctx, m, d.Maps.OrderElsewhere)
+}
+
+// keepsOwn is keeps of the ids that begin with payment.OwnOrderPrefix. It is for a change of the map: a start would read too much.
+func (d Database) keepsOwn(ctx context.Context, m payment.CellMap) error {
+	return d.none(ctx, m, d.Maps.OwnElsewhere)
+}
+
+// none refuses a map that leads an order elsewhere that look finds.
+func (d Database) none(
+	ctx context.Context, m payment.CellMap, look func(context.Context, payment.Cell, payment.CellMap) (payment.OrderID, bool, error),
+) error {
+	id, found, err := look(ctx, d.Number, m)
 	if err != nil || !found {
 		return err
+	}
+	if !payment.IsPrefix(string(id)) {
+		return refuse("cells", "An order stays in its cell: give the new cell a number that no order id of this form has in its digits",
+			"order %s is stored in cell %d, but the configuration assigns it to cell %d, where a request would charge it again", id, d.Number, m.Of(id))
 	}
 	return refuse("order_prefixes", "An order stays in its cell: leave order_prefixes as they were for such orders, and give the new cell a prefix "+
 		"that no stored order has, which the shop uses for new orders",
@@ -187,7 +205,7 @@ func (d Database) look(ctx context.Context, all []Database) ([]payment.CellEpoch
 	}
 	for _, e := range had {
 		for prefix, n := range e.Map {
-			if e.Open && !slices.ContainsFunc(all, func(d Database) bool { return d.Number == n }) {
+			if e.Open && payment.IsPrefix(prefix) && !slices.ContainsFunc(all, func(d Database) bool { return d.Number == n }) {
 				return nil, refuse("cells", "Keep the cell. If it has no such order, first remove its prefix, and remove the cell later",
 					"orders with the prefix %s are in cell %d, which the configuration lacks: they would be charged again in another cell", prefix, n)
 			}
@@ -211,7 +229,11 @@ func replace(ctx context.Context, all []Database, e payment.CellEpoch) (done boo
 		}
 	}
 	for _, d := range all {
-		if err := d.keeps(ctx, e.Map); err != nil {
+		err := d.keeps(ctx, e.Map)
+		if err == nil {
+			err = d.keepsOwn(ctx, e.Map)
+		}
+		if err != nil {
 			return false, errors.Join(err, withdraw(ctx, all, e.Epoch))
 		}
 	}

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/idempotency"
@@ -178,6 +180,41 @@ func TestChangeIsCompleted(t *testing.T) {
 	}
 }
 
+// TestChangeOfOwnOrders: a shop may choose an id of the form that paylatch creates. A new cell whose number such an id has is refused;
+// other ids of the prefix lead to cell 0.
+func TestChangeOfOwnOrders(t *testing.T) {
+	t.Parallel()
+	stores, all := databases(t, 3)
+	own := func(n payment.Cell) string { return payment.OwnOrderPrefix + n.NewID().String() }
+	with := func(numbers ...payment.Cell) payment.CellMap {
+		m := payment.CellMap{}
+		for _, n := range numbers {
+			m[payment.OwnOrders(n)] = n
+		}
+		return m
+	}
+	change := func(n int, m payment.CellMap) error { return cells.Change(t.Context(), all[:n], m, true) }
+	require.NoError(t, change(1, with()))
+	chosen, other := own(1), []string{
+		payment.OwnOrderPrefix + uuid.NewString(), payment.OwnOrderPrefix + strings.ReplaceAll(own(2)[4:], "-", ""),
+		payment.OwnOrderPrefix + "{" + own(2)[4:] + "}", payment.OwnOrderPrefix + strings.ToUpper(own(2)[4:]), "ord_7", own(0), own(3),
+	}
+	created(t, stores[0], append(other, chosen)...)
+	refuses(t, change(2, with(1)), "order "+chosen+" is stored in cell 0, but the configuration assigns it to cell 1")
+	require.NoError(t, cells.Change(t.Context(), []cells.Database{all[0], all[2]}, with(2), true))
+	for _, id := range other {
+		require.Equal(t, payment.OnlyCell, with(2).Of(payment.OrderID(id)), id)
+		_, err := create(t.Context(), stores[2], id)
+		require.ErrorIs(t, err, payment.ErrUnavailable, id)
+	}
+	id := own(2)
+	_, err := create(t.Context(), stores[0], id)
+	require.ErrorIs(t, err, payment.ErrUnavailable)
+	created(t, stores[2], id)
+	refuses(t, cells.Change(t.Context(), []cells.Database{all[0], all[2]}, with(), true), "order "+id+" is stored in cell 2")
+	require.NoError(t, cells.Change(t.Context(), []cells.Database{all[0], all[2]}, payment.CellMap{payment.OwnOrders(2): 2, "eu-": 2}, true))
+}
+
 // hooked calls a function when the first database has a new map.
 type hooked struct {
 	cells.Maps
@@ -226,6 +263,7 @@ func TestNoOrderInTwoCells(t *testing.T) {
 		load.Go(func() {
 			for ctx.Err() == nil {
 				attempt(fmt.Sprintf("p%02d-%d", phase.Load(), number.Add(1)))
+				attempt(payment.OwnOrderPrefix + payment.Cell(phase.Load()+1).NewID().String()) //nolint:gosec // few changes
 			}
 		})
 	}
@@ -238,6 +276,7 @@ func TestNoOrderInTwoCells(t *testing.T) {
 	for i := range changes {
 		next := maps.Clone(served)
 		next[fmt.Sprintf("p%02d-", i)] = payment.Cell(i%(databasesOf-1) + 1)
+		next[payment.OwnOrders(payment.Cell(i+1))] = payment.Cell(i%(databasesOf-1) + 1)
 		both := append(slices.Clone(*proposed.Load()), next)
 		proposed.Store(&both)
 		begin := func() { phase.Store(int64(i)) }

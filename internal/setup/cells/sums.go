@@ -3,9 +3,11 @@ package cells
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
-	"github.com/paylatch/paylatch/internal/api"
+	"github.com/google/uuid"
+
 	"github.com/paylatch/paylatch/internal/backoffice/overview"
 	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/console"
@@ -41,11 +43,7 @@ func (o overviews) sum(read func(d BackOffice) (overview.Overview, error)) (sum 
 	return sum, err
 }
 
-type endpoints struct {
-	api.Endpoints
-
-	cells Desks
-}
+type endpoints struct{ cells Desks }
 
 // List implements api.Endpoints. An endpoint gets the events of each cell by itself, and so is in the list once a cell.
 func (e endpoints) List(ctx context.Context) ([]endpoint.Status, error) {
@@ -60,9 +58,56 @@ func (e endpoints) List(ctx context.Context) ([]endpoint.Status, error) {
 	return all, err
 }
 
+// Attempts implements api.Endpoints. It is refused, since each cell numbers the attempts of its log.
+func (e endpoints) Attempts(context.Context, string, int64, bool, int) ([]endpoint.Attempt, error) {
+	return nil, e.cells.choose()
+}
+
+// Test implements api.Endpoints. A test event is of no cell.
+func (e endpoints) Test(ctx context.Context, name string) (endpoint.Attempt, error) {
+	return e.cells[0].Endpoints.Test(ctx, name)
+}
+
 // RedeliverAfter implements api.Endpoints. It is refused, since an endpoint's cursor belongs to one cell.
 func (e endpoints) RedeliverAfter(context.Context, string, outbox.Cursor) error {
 	return e.cells.choose()
+}
+
+// RedeliverEvents implements api.Endpoints. The id of an event has no cell, so each cell is asked. A cell sends nothing if it lacks an
+// event, so nothing is sent before the cells of all events are known.
+func (e endpoints) RedeliverEvents(ctx context.Context, name string, ids []uuid.UUID) error {
+	home := make([][]uuid.UUID, len(e.cells))
+	var lack *endpoint.UnknownError
+	var failed error
+	for i, d := range e.cells {
+		err := d.Endpoints.RedeliverEvents(ctx, name, ids)
+		if err == nil { // the last events are sent, and the others are of the cells before
+			return e.redeliver(ctx, name, home)
+		}
+		if !errors.As(err, &lack) {
+			failed = err
+			continue
+		}
+		home[i] = slices.DeleteFunc(slices.Clone(ids), func(id uuid.UUID) bool { return slices.Contains(lack.IDs, id) })
+		ids = lack.IDs
+	}
+	if failed != nil {
+		return failed
+	}
+	return lack
+}
+
+// redeliver sends the events of each cell again.
+func (e endpoints) redeliver(ctx context.Context, name string, home [][]uuid.UUID) error {
+	for i, ids := range home {
+		if len(ids) == 0 {
+			continue
+		}
+		if err := e.cells[i].Endpoints.RedeliverEvents(ctx, name, ids); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // accounts warn of accounts wherever they are.

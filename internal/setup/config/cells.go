@@ -58,18 +58,16 @@ func (c *Config) CellOf(account string) payment.Cell {
 	return payment.OnlyCell
 }
 
-// CellOfOrder returns the cell of an order: the cell in the id if paylatch created the id, else the cell of its prefix.
+// CellOfOrder returns the cell of an order: the cell in the id if paylatch can have created the id, else the cell of its prefix.
 func (c *Config) CellOfOrder(id string) payment.Cell {
-	if ours, is := strings.CutPrefix(id, payment.OwnOrderPrefix); is {
-		return c.CellOfID(ours)
-	}
 	return c.CellMap().Of(payment.OrderID(id))
 }
 
-// CellMap returns the cells of order_prefixes.
+// CellMap returns the cells of order_prefixes and of the ids that paylatch creates.
 func (c *Config) CellMap() payment.CellMap {
 	m := payment.CellMap{}
 	for _, of := range c.Cells {
+		m[payment.OwnOrders(payment.Cell(of.Number))] = payment.Cell(of.Number) //nolint:gosec // checked when it was read
 		for _, prefix := range of.OrderPrefixes {
 			m[prefix] = payment.Cell(of.Number) //nolint:gosec // checked when it was read
 		}
@@ -88,21 +86,18 @@ func (c *Config) CellOfID(text string) payment.Cell {
 }
 
 // CellOfArgs returns the cell of the object in a command line: the account of --account, an order of --order, or an id of
-// paylatch.
-func (c *Config) CellOfArgs(args []string) payment.Cell {
-	for i, arg := range args {
-		name, value, given := strings.Cut(arg, "=")
-		if !given && i+1 < len(args) {
-			value = args[i+1]
-		}
+// paylatch, which is an argument without a flag. It reports false if there is none. Flags are --name=value.
+func (c *Config) CellOfArgs(args []string) (n payment.Cell, found bool) {
+	for _, arg := range args {
+		name, value, _ := strings.Cut(arg, "=")
 		switch {
 		case name == "--account":
-			return c.CellOf(value)
+			return c.CellOf(value), true
 		case name == "--order":
-			return c.CellOfOrder(value)
+			return c.CellOfOrder(value), true
 		case uuid.Validate(arg) == nil:
-			return c.CellOfID(arg)
+			return c.CellOfID(arg), true
 		}
 	}
-	return payment.OnlyCell
+	return payment.OnlyCell, false
 }

@@ -51,11 +51,18 @@ func TestCells(t *testing.T) {
 
 	of := func(n payment.Cell) string { return n.NewID().String() }
 	for args, want := range map[string]payment.Cell{
-		"reconcile --account us --from x": 7, "reconcile --account=eu": 1, "reconcile --account gone": 0,
-		"refund create " + of(7): 7, "event show " + of(5): 0, "attempt show " + uuid.NewString()[:8]: 0, "verify": 0,
-		"x --order uk-9": 1, "x --order ord_" + of(1): 1, "x --order": 0,
+		"--account=us --from=x": 7, "--account=eu": 1, "--account=gone": 0, "--key=" + of(1) + " " + of(7): 7, of(5): 0,
+		"--order=uk-9": 1, "--order=ord_" + of(1): 1,
+		of(1) + " --json=true": 1,
 	} {
-		require.Equal(t, want, c.CellOfArgs(strings.Fields(args)), args)
+		n, found := c.CellOfArgs(strings.Fields(args))
+		require.Equal(t, want, n, args)
+		require.True(t, found, args)
+	}
+	for _, args := range []string{"", "--id=[" + of(7) + "]", "--user=" + of(7), "--reason=" + of(1), uuid.NewString()[:8]} {
+		n, found := c.CellOfArgs(strings.Fields(args))
+		require.Equal(t, payment.OnlyCell, n, args)
+		require.False(t, found, args)
 	}
 }
 

@@ -821,7 +821,7 @@ export interface ReadEventsQuery {
     after?: string | undefined;
     /**
      * The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-     * cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+     * cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
      * after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
      */
     cell?: string | undefined;
@@ -836,7 +836,7 @@ export interface ReadEventsQuery {
 export interface ListEndpointsQuery {
     /**
      * The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-     * cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+     * cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
      * after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
      */
     cell?: string | undefined;
@@ -851,7 +851,7 @@ export interface ListDeliveriesQuery {
     limit?: number | undefined;
     /**
      * The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-     * cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+     * cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
      * after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
      */
     cell?: string | undefined;
@@ -860,7 +860,7 @@ export interface ListDeliveriesQuery {
 export interface TestEndpointQuery {
     /**
      * The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-     * cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+     * cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
      * after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
      */
     cell?: string | undefined;
@@ -869,7 +869,7 @@ export interface TestEndpointQuery {
 export interface RedeliverQuery {
     /**
      * The number of a cell, if one service has several databases. A service with one database ignores it. Without `cell` a read covers all
-     * cells, and a call that names an id acts in the cell of that id. A call that acts on all items of a filter, or that sends all events
+     * cells, and a call that names an id acts in its cell. A call that acts on all items of a filter, lists deliveries, or sends all events
      * after a cursor again, acts in one cell. Such a call needs `cell` if there are several; without it the response is 422.
      */
     cell?: string | undefined;
