@@ -127,7 +127,7 @@ func (j *job) settle(ctx context.Context, entries []gateway.Entry, of map[string
 			Payment: e.Payment, Money: e.Movement.Money, Fee: e.Fee, Net: e.Net, PayoutID: e.Payout, At: e.Movement.At, RecordedAt: j.Now(),
 		}
 		if was, twice := all[e.ID]; twice {
-			was.PayoutID = cmp.Or(was.PayoutID, s.PayoutID)
+			was.PayoutID, was.Fee, was.Net = cmp.Or(was.PayoutID, s.PayoutID), cmp.Or(was.Fee, s.Fee), cmp.Or(was.Net, s.Net)
 			s = was
 		}
 		all[e.ID] = s
@@ -150,7 +150,7 @@ func (j *job) keep(ctx context.Context, entries []gateway.Entry) error {
 			Fee: e.Fee, Net: e.Net, PayoutID: e.Payout, At: e.Movement.At, RecordedAt: j.Now(),
 		}
 		if was, twice := all[e.ID]; twice {
-			was.PayoutID = cmp.Or(was.PayoutID, one.PayoutID)
+			was.PayoutID, was.Fee, was.Net = cmp.Or(was.PayoutID, one.PayoutID), cmp.Or(was.Fee, one.Fee), cmp.Or(was.Net, one.Net)
 			one = was
 		}
 		all[e.ID] = one
