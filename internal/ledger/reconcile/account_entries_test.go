@@ -127,3 +127,19 @@ func TestAnEntryWithoutANetCountsInItsPayout(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{"settlement.recorded capture", "settlement.recorded refund", "payout.paid paid 2 300"}, r.told(t))
 }
+
+// Several entries of a total are kept with their own amounts, and compared by the total.
+func TestPartsOfATotalAreKeptEach(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	one := r.pay(t, "A-1").ProviderPaymentID
+	part := func(id, of string, total, own int64) gateway.Entry {
+		e := reconcileEntry(id, of, payment.MovementCapture, "", euros(total))
+		e.Part = &payment.Money{Minor: own, Currency: "EUR"}
+		return e
+	}
+	r.bank.books = []gateway.Entry{part("c1", one, 1000, 1000), part("c2", one, price, 999), part("c3", "pay_of-others", 700, 300)}
+	r.reconcile(t)
+	require.Equal(t, 2, r.count.Agreed)
+	require.Equal(t, []string{"c1 1000", "c2 999", "c3 300"}, rows(t, r, "SELECT entry_id || ' ' || amount FROM settlements UNION ALL SELECT entry_id || ' ' || amount FROM account_entries ORDER BY 1"))
+}
