@@ -1,4 +1,5 @@
--- Inserts new entries that belong to no recorded payment, in the order of (account, id), and adds missing payouts to stored ones.
+-- Inserts new entries that belong to no recorded payment, in the order of (account, id), and adds missing payouts,
+-- fees and nets to stored ones.
 -- name: AccountEntriesSave :exec
 INSERT INTO account_entries AS s (account, entry_id, kind, payment, amount, currency, fee, net, balance_currency, payout_id, at, recorded_at)
 SELECT n.account, n.entry_id, n.kind, n.payment, n.amount, n.currency, n.fee, n.net, n.balance_currency, n.payout_id, n.at, @recorded_at
@@ -10,5 +11,10 @@ FROM (
         NULLIF(unnest(@ats::timestamptz[]), '0001-01-01 00:00:00Z') AS at
 ) n
 ORDER BY n.account, n.entry_id
-ON CONFLICT (account, entry_id) DO UPDATE SET payout_id = EXCLUDED.payout_id WHERE s.payout_id = '' AND EXCLUDED.payout_id <> ''
+ON CONFLICT (account, entry_id) DO UPDATE SET payout_id = coalesce(nullif(s.payout_id, ''), EXCLUDED.payout_id),
+    fee = CASE WHEN s.balance_currency IN ('', EXCLUDED.balance_currency) THEN coalesce(s.fee, EXCLUDED.fee) ELSE s.fee END,
+    net = CASE WHEN s.balance_currency IN ('', EXCLUDED.balance_currency) THEN coalesce(s.net, EXCLUDED.net) ELSE s.net END,
+    balance_currency = coalesce(nullif(s.balance_currency, ''), EXCLUDED.balance_currency)
+WHERE s.payout_id = '' AND EXCLUDED.payout_id <> ''
+    OR s.balance_currency IN ('', EXCLUDED.balance_currency) AND (s.fee IS NULL AND EXCLUDED.fee IS NOT NULL OR s.net IS NULL AND EXCLUDED.net IS NOT NULL)
 RETURNING 1;

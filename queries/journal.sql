@@ -41,21 +41,24 @@ WHERE (@account::text = '' OR p.account = @account::text)
         OR p.status IN ('failed', 'canceled') AND greatest(coalesce(p.arrives_on, (e.latest AT TIME ZONE 'UTC')::date, (p.created_at AT TIME ZONE 'UTC')::date), (p.updated_at AT TIME ZONE 'UTC')::date) = @day::date)
 ORDER BY p.account, p.provider_payout_id;
 
--- Sums the stated nets of the settlements of payouts by payout and currency. Locks nothing.
+-- Sums the nets of the settlements of payouts by payout and currency. A net that is not stated is the amount less the fee. Locks nothing.
 -- name: PayoutsSettled :many
-SELECT s.account, s.payout_id, s.balance_currency, count(*) AS entries, coalesce(sum(s.net), 0)::bigint AS net
+SELECT s.account, s.payout_id, coalesce(nullif(s.balance_currency, ''), s.currency)::text AS balance_currency, count(*) AS entries,
+    coalesce(sum(entry_net(s.kind, s.amount, s.currency, s.fee, s.net, s.balance_currency)), 0)::bigint AS net
 FROM settlements s
 JOIN (SELECT unnest(@accounts::text[]) AS account, unnest(@provider_payout_ids::text[]) AS payout_id) n ON s.account = n.account AND s.payout_id = n.payout_id
 WHERE s.payout_id <> ''
-GROUP BY s.account, s.payout_id, s.balance_currency;
+GROUP BY s.account, s.payout_id, coalesce(nullif(s.balance_currency, ''), s.currency);
 
--- Sums the stated nets of the entries of payouts that belong to no recorded payment by payout and currency. Locks nothing.
+-- Sums the nets of the entries of payouts that belong to no recorded payment by payout and currency. A net that is not stated is the amount
+-- less the fee. Locks nothing.
 -- name: PayoutsEntered :many
-SELECT e.account, e.payout_id, e.balance_currency, count(*) AS entries, coalesce(sum(e.net), 0)::bigint AS net
+SELECT e.account, e.payout_id, coalesce(nullif(e.balance_currency, ''), e.currency)::text AS balance_currency, count(*) AS entries,
+    coalesce(sum(entry_net(e.kind, e.amount, e.currency, e.fee, e.net, e.balance_currency)), 0)::bigint AS net
 FROM account_entries e
 JOIN (SELECT unnest(@accounts::text[]) AS account, unnest(@provider_payout_ids::text[]) AS payout_id) n ON e.account = n.account AND e.payout_id = n.payout_id
 WHERE e.payout_id <> '' AND NOT EXISTS (SELECT FROM settlements s WHERE s.account = e.account AND s.entry_id = e.entry_id)
-GROUP BY e.account, e.payout_id, e.balance_currency;
+GROUP BY e.account, e.payout_id, coalesce(nullif(e.balance_currency, ''), e.currency);
 
 -- Sums the movements of captured money between two times by account, currency and kind. Locks nothing.
 -- name: MonthMovements :many
@@ -71,19 +74,19 @@ SELECT n.account, n.currency, coalesce(sum(n.fee), 0)::bigint AS fee, coalesce(s
     coalesce(sum(n.net) FILTER (WHERE n.payout_id <> ''), 0)::bigint AS paid_out
 FROM (
     SELECT s.account, s.payout_id, s.fee, coalesce(nullif(s.balance_currency, ''), s.currency) AS currency,
-        CASE WHEN s.net IS NOT NULL OR s.balance_currency NOT IN ('', s.currency) THEN s.net
-            WHEN s.kind IN ('capture', 'refund_reversal', 'chargeback_reversal') THEN s.amount - coalesce(s.fee, 0)
-            WHEN s.kind IN ('refund', 'chargeback', 'capture_reversal') THEN -s.amount - coalesce(s.fee, 0) END AS net
+        entry_net(s.kind, s.amount, s.currency, s.fee, s.net, s.balance_currency) AS net
     FROM settlements s
     WHERE coalesce(s.at, s.recorded_at) >= @from_at::timestamptz AND coalesce(s.at, s.recorded_at) < @to_at::timestamptz
 ) n
 GROUP BY n.account, n.currency;
 
--- Sums the entries that belong to no recorded payment between two times by account, currency of the balance and kind. Locks nothing.
+-- Sums the entries that belong to no recorded payment between two times by account, currency of the balance and kind. A net that is not
+-- stated is the amount less the fee. Locks nothing.
 -- name: MonthEntries :many
-SELECT e.account, e.balance_currency, e.kind, count(*) AS entries, coalesce(sum(e.net), 0)::bigint AS net,
-    coalesce(sum(e.net) FILTER (WHERE e.payout_id <> ''), 0)::bigint AS paid_out
+SELECT e.account, coalesce(nullif(e.balance_currency, ''), e.currency)::text AS balance_currency, e.kind, count(*) AS entries,
+    coalesce(sum(entry_net(e.kind, e.amount, e.currency, e.fee, e.net, e.balance_currency)), 0)::bigint AS net,
+    coalesce(sum(entry_net(e.kind, e.amount, e.currency, e.fee, e.net, e.balance_currency)) FILTER (WHERE e.payout_id <> ''), 0)::bigint AS paid_out
 FROM account_entries e
-WHERE coalesce(e.at, e.recorded_at) >= @from_at::timestamptz AND coalesce(e.at, e.recorded_at) < @to_at::timestamptz AND e.balance_currency <> ''
+WHERE coalesce(e.at, e.recorded_at) >= @from_at::timestamptz AND coalesce(e.at, e.recorded_at) < @to_at::timestamptz AND coalesce(nullif(e.balance_currency, ''), e.currency) <> ''
     AND NOT EXISTS (SELECT FROM settlements s WHERE s.account = e.account AND s.entry_id = e.entry_id)
-GROUP BY e.account, e.balance_currency, e.kind;
+GROUP BY e.account, coalesce(nullif(e.balance_currency, ''), e.currency), e.kind;

@@ -29,7 +29,8 @@ WHERE payout_id = @payout_id;
 -- name: PayoutRead :one
 SELECT sqlc.embed(p), s.entries, s.explained
 FROM payouts p CROSS JOIN LATERAL (
-    SELECT count(*) AS entries, coalesce(sum(s.net) FILTER (WHERE s.balance_currency = p.currency), 0)::bigint AS explained
+    SELECT count(*) AS entries, coalesce(sum(entry_net(s.kind, s.amount, s.currency, s.fee, s.net, s.balance_currency))
+        FILTER (WHERE coalesce(nullif(s.balance_currency, ''), s.currency) = p.currency), 0)::bigint AS explained
     FROM settlements s WHERE s.account = p.account AND s.payout_id = p.provider_payout_id AND s.payout_id <> ''
 ) s
 WHERE p.payout_id = @payout_id;
@@ -39,7 +40,8 @@ WHERE p.payout_id = @payout_id;
 -- name: PayoutsList :many
 SELECT sqlc.embed(p), s.entries, s.explained
 FROM payouts p CROSS JOIN LATERAL (
-    SELECT count(*) AS entries, coalesce(sum(s.net) FILTER (WHERE s.balance_currency = p.currency), 0)::bigint AS explained
+    SELECT count(*) AS entries, coalesce(sum(entry_net(s.kind, s.amount, s.currency, s.fee, s.net, s.balance_currency))
+        FILTER (WHERE coalesce(nullif(s.balance_currency, ''), s.currency) = p.currency), 0)::bigint AS explained
     FROM settlements s WHERE s.account = p.account AND s.payout_id = p.provider_payout_id AND s.payout_id <> ''
 ) s
 WHERE (p.created_at, p.payout_id) < (@before_at::timestamptz, @before_id::uuid)

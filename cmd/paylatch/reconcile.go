@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/ledger/reconcile"
@@ -47,6 +48,12 @@ func (c *reconcileCmd) Run(ctx context.Context, a *app) error {
 		}
 		if err := r.Check(q); err != nil {
 			return usageError{err}
+		}
+		if q.Span, err = r.Readable(q); err != nil {
+			return err //nolint:wrapcheck // the error is complete
+		}
+		if q.Span.To.Before(span.To) {
+			_, _ = fmt.Fprintf(a.stderr, "The books may lack entries after %s: the run ends there. Run the command again later for the rest.\n", q.Span.To.UTC().Format(time.RFC3339))
 		}
 		count, err := r.Run(ctx, q)
 		return errors.Join(p.Sum(count), err)

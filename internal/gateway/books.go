@@ -83,6 +83,8 @@ type Entry struct {
 	// Movement is the movement, named as in this provider's reports. Without an id its money is the total of that kind
 	// for the payment until the books were read.
 	Movement payment.MovementReport
+	// Part is the entry's own amount where Movement is the total of several entries; nil where the entry has all of it.
+	Part *payment.Money
 	// Fee is the provider's fee. Net is the change of the account's balance (negative where money was taken), in the
 	// currency of that balance. Each is nil where the books do not state it.
 	Fee, Net *payment.Money
@@ -92,6 +94,14 @@ type Entry struct {
 	// Payout is the provider's id of the payout that contains the entry. It is empty before the payout, and where the
 	// entry was read from a list without payouts.
 	Payout string
+}
+
+// Money is the entry's own amount.
+func (e Entry) Money() payment.Money {
+	if e.Part != nil {
+		return *e.Part
+	}
+	return e.Movement.Money
 }
 
 // Names returns all ids that the entry contains for the payment.

@@ -17,8 +17,8 @@ const (
 	EntryAdjustment EntryKind = "adjustment"
 )
 
-// AccountEntry is an entry of a provider's books that belongs to no payment recorded here. After it is stored, only an empty payout is
-// ever filled. If its payment is recorded later, the entry is stored again, as a settlement, which then counts instead.
+// AccountEntry is an entry of a provider's books that belongs to no payment recorded here. After it is stored, only an empty payout,
+// fee or net is ever filled. If its payment is recorded later, the entry is stored again, as a settlement, which then counts instead.
 type AccountEntry struct {
 	Account string
 	// EntryID is the provider's id of the entry; an account has it once.

@@ -41,9 +41,9 @@ func (d Discrepancy) Refund() (RefundID, bool) {
 	return id, d.Kind == NeedsReview && (d.About == AboutRefundUnknown || d.About == AboutRefundSlow) && err == nil
 }
 
-// OfPayment reports whether it is of the payment itself, and not of a refund of it.
+// OfPayment reports whether it is of the payment itself, and not of a refund of it or of an entry of the books.
 func (d Discrepancy) OfPayment() bool {
-	return !slices.Contains([]string{AboutRefund, AboutRefundUnknown, AboutRefundSlow, AboutRefundUnattributed, AboutRefundNotCovered, AboutPaidAfterFailedRefund}, d.About)
+	return !slices.Contains([]string{AboutBooks, AboutRefund, AboutRefundUnknown, AboutRefundSlow, AboutRefundUnattributed, AboutRefundNotCovered, AboutPaidAfterFailedRefund}, d.About)
 }
 
 // SecondPayment reports whether the provider reported money twice under one attempt.

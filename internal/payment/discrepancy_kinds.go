@@ -58,4 +58,6 @@ const (
 	AboutReviewDeclined = "review_declined"
 	// AboutBooks is an entry of the provider's books that is not recorded so, and can't be.
 	AboutBooks = "books"
+	// AboutLookup is the AboutID of AboutBooks of a payment that the books lack and that can't be looked up.
+	AboutLookup = "lookup"
 )

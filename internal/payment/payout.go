@@ -42,7 +42,8 @@ type Payout struct {
 
 	Version              int
 	CreatedAt, UpdatedAt time.Time
-	// Entries is the number of its settlements. Explained is the sum of their nets in the payout's currency.
+	// Entries is the number of its settlements. Explained is the sum of their nets in the payout's currency. A net that is
+	// not stated counts as the amount less the fee.
 	Entries, Explained int64
 }
 

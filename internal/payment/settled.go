@@ -85,11 +85,14 @@ var reviews = map[string]settlement{ //nolint:gochecknoglobals // a table
 // Settled reports whether nothing is left to decide about an open discrepancy, and the reason. In doubt it returns
 // false. A discrepancy that waits for a second person is left to that person.
 func (d Discrepancy) Settled(e DiscrepancyEvidence) (by string, ok bool) {
-	if rule := settlements[d.Kind]; rule != nil && d.Resolved == nil && d.Proposed == nil {
+	if rule := settlements[d.Kind]; rule != nil && d.Resolved == nil && d.Proposed == nil && !d.ofEntry() {
 		by = rule(d, e)
 	}
 	return by, by != ""
 }
+
+// ofEntry reports whether it is about an entry of the provider's books. The attempt's totals do not show whether the entry still differs.
+func (d Discrepancy) ofEntry() bool { return d.About == AboutBooks && d.AboutID != AboutLookup }
 
 func reviewed(d Discrepancy, e DiscrepancyEvidence) string {
 	if rule := reviews[d.About]; rule != nil {
@@ -190,8 +193,8 @@ func eventsRead(_ Discrepancy, e DiscrepancyEvidence) string {
 	return "All the events have been read since then."
 }
 
-func inBooks(d Discrepancy, e DiscrepancyEvidence) string {
-	if d.Kind == NeedsReview && d.AboutID != "lookup" || !e.InBooks {
+func inBooks(_ Discrepancy, e DiscrepancyEvidence) string {
+	if !e.InBooks {
 		return ""
 	}
 	return "The provider's books contain the payment now."

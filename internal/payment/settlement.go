@@ -7,7 +7,7 @@ import (
 )
 
 // Settlement is an entry of a provider's books for a movement: its cost and its payout. It moves no money. After it is
-// stored, only an empty payout is ever filled.
+// stored, only an empty payout, fee or net is ever filled.
 type Settlement struct {
 	Account string
 	// EntryID is the provider's id of the entry; an account has it once.

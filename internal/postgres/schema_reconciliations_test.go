@@ -88,12 +88,24 @@ func reconciliationPromises() []promise {
 			code: check, constraint: "account_entries_balance", allowed: entered(`, "fee": 5, "balance_currency": "EUR"`),
 		},
 		{
-			name: "of an entry without a payment only the payout is filled", breaks: fill + `payout_id = 'po_1', net = 5, balance_currency = 'EUR'`,
-			code: violated, constraint: "settlements_fixed", allowed: fill + `payout_id = 'po_1'`,
+			name: "of an entry without a payment only the payout, the fee and the net are filled", breaks: fill + `payout_id = 'po_1', amount = 5`,
+			code: violated, constraint: "settlements_fixed", allowed: fill + `payout_id = 'po_1', net = 5, balance_currency = 'EUR'`,
 		},
 		{
-			name: "an empty payout is filled", breaks: set + `payout_id = 'po_1', net = 5, balance_currency = 'EUR'`,
-			code: violated, constraint: "settlements_fixed", allowed: set + `payout_id = 'po_1'`,
+			name: "an empty payout, fee or net is filled", breaks: set + `payout_id = 'po_1', amount = 5`,
+			code: violated, constraint: "settlements_fixed", allowed: set + `payout_id = 'po_1', fee = 1, net = 5, balance_currency = 'EUR'`,
+		},
+		{
+			name: "a net stays", given: set + `net = 5, balance_currency = 'EUR'`, breaks: set + `net = 6`,
+			code: violated, constraint: "settlements_fixed", allowed: settled(`, "net": 6, "balance_currency": "EUR"`),
+		},
+		{
+			name: "a fee stays", given: set + `fee = 5, balance_currency = 'EUR'`, breaks: set + `fee = NULL`,
+			code: violated, constraint: "settlements_fixed", allowed: set + `net = 6`,
+		},
+		{
+			name: "a balance keeps its currency", given: set + `fee = 5, balance_currency = 'EUR'`, breaks: set + `net = 6, balance_currency = 'USD'`,
+			code: violated, constraint: "settlements_fixed", allowed: set + `net = 6`,
 		},
 		{
 			name: "a payout stays", given: set + `payout_id = 'po_1'`, breaks: set + `payout_id = 'po_2'`,

@@ -158,6 +158,18 @@ func lefts() map[string]left {
 		"needs_review/books": {
 			kind: payment.NeedsReview, status: "succeeded", captured: 1999, columns: `"about": "books", "about_id": "lookup"`, settles: inBooks, by: "The provider's books contain the payment now.",
 		},
+		"amount_mismatch/of_the_books": {
+			kind: payment.AmountMismatch, status: "succeeded", captured: 1999, columns: `"about": "books", "about_id": "refund re_1", "amount": 501, "currency": "EUR"`,
+		},
+		"amount_mismatch/of_the_books_refunded": {
+			kind: payment.AmountMismatch, status: "succeeded", captured: 1999, refunded: 1999, columns: `"about": "books", "about_id": "capture ch_1", "amount": 1998, "currency": "EUR"`,
+		},
+		"currency_mismatch/of_the_books": {
+			kind: payment.CurrencyMismatch, status: "failed", columns: `"about": "books", "about_id": "capture ch_1", "amount": 1999, "currency": "USD"`, also: foreignRow,
+		},
+		"refund_reversed/of_the_books": {
+			kind: payment.RefundReversed, status: "succeeded", captured: 1999, refunded: 1999, columns: `"about": "books", "about_id": "refund_reversal re_1"`,
+		},
 		"needs_review/books_otherwise": {kind: payment.NeedsReview, status: "succeeded", captured: 1999, columns: `"about": "books", "about_id": "txn_7"`, also: inBooks},
 		"needs_review/review_declined": {
 			kind: payment.NeedsReview, status: "succeeded", captured: 1999, columns: `"about": "review_declined", "about_id": "prv_1"`, settles: refundAll,

@@ -28,7 +28,7 @@ type Payout struct {
 
 	// Day is the day of its arrival; or else of its last entry; or else the day on which it was recorded.
 	Day time.Time
-	// Sums are the stated nets of its entries, by the currency of the balance.
+	// Sums are the nets of its entries, by the currency of the balance. A net that is not stated is the amount less the fee.
 	Sums []PayoutSum
 }
 

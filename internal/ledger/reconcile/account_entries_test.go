@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -76,4 +77,69 @@ func TestAnEntryIsExplainedLater(t *testing.T) {
 		"settlement of capture cap_pay_A-1pay_A-1 po_1 assets:provider:bank:balance 19.40 EUR expenses:fees:bank 0.59 EUR assets:provider:bank:receivable -19.99 EUR",
 		"payout  po_1 assets:bank:payouts 19.40 EUR assets:provider:bank:balance -19.40 EUR",
 	}, got)
+}
+
+// accounts sums up the journal of the months around now, without accounts that balance.
+func (r *env) accounts(t *testing.T) map[string]int64 {
+	t.Helper()
+	sums := map[string]int64{}
+	this := journal.MonthOf(time.Now())
+	for _, m := range []journal.Month{this.Previous(), this} {
+		require.NoError(t, journal.Journal{Store: r.store.Journal(), Month: m}.Each(t.Context(), func(one journal.Transaction) error {
+			for _, p := range one.Postings {
+				sums[p.Account] += p.Money.Minor
+			}
+			return nil
+		}))
+	}
+	maps.DeleteFunc(sums, func(_ string, minor int64) bool { return minor == 0 })
+	return sums
+}
+
+// An entry without a net counts in its payout as it does in the balance. A later read fills in its fee and its net, once.
+func TestAnEntryWithoutANetCountsInItsPayout(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	one := r.pay(t, "A-1").ProviderPaymentID
+	refund := reconcileEntry("r1", one, payment.MovementRefund, "re_1", euros(500))
+	foreign := reconcileEntry("c2", "pay_of-others", payment.MovementCapture, "", euros(300))
+	refund.Payout, foreign.Payout = "po_1", "po_1"
+	r.bank.books = []gateway.Entry{booked(captured(one), 59, 1940, "po_1"), refund, foreign}
+	r.bank.payouts = []payment.PayoutReport{listed("po_1", 1740, payment.PayoutPaid)}
+	r.bank.payouts[0].ArrivesOn = time.Time{}
+	r.reconcile(t)
+	require.Equal(t, map[string]int64{
+		"assets:bank:payouts": 1740, "expenses:fees:bank": 59, "income:sales": -1999, "income:refunds": 500, "equity:unexplained": -300,
+	}, r.accounts(t), "only the payment of others is unexplained, and the balance is empty")
+	require.EqualValues(t, 300, *r.paidOut(t)[0].Unexplained())
+	sums, err := journal.Closing{Stores: []journal.Store{r.store.Journal()}}.Between(t.Context(), time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	require.Len(t, sums, 1)
+	require.EqualValues(t, 1740, sums[0].PaidOut)
+	require.Zero(t, sums[0].NotBooked())
+
+	for _, net := range []int64{-507, -508} {
+		r.bank.books[1] = booked(refund, 7, net, "po_1")
+		r.bank.books[2] = booked(foreign, 3, -net, "po_1")
+		r.reconcile(t)
+		require.Equal(t, []string{"r1 7 -507 EUR"}, rows(t, r, "SELECT concat_ws(' ', entry_id, fee, net, balance_currency) FROM settlements WHERE kind = 'refund'"))
+		require.Equal(t, []string{"c2 3 507 EUR"}, rows(t, r, "SELECT concat_ws(' ', entry_id, fee, net, balance_currency) FROM account_entries"))
+	}
+	require.ElementsMatch(t, []string{"settlement.recorded capture", "settlement.recorded refund", "payout.paid paid 2 300"}, r.told(t))
+}
+
+// Several entries of a total are kept with their own amounts, and compared by the total.
+func TestPartsOfATotalAreKeptEach(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	one := r.pay(t, "A-1").ProviderPaymentID
+	part := func(id, of string, total, own int64) gateway.Entry {
+		e := reconcileEntry(id, of, payment.MovementCapture, "", euros(total))
+		e.Part = &payment.Money{Minor: own, Currency: "EUR"}
+		return e
+	}
+	r.bank.books = []gateway.Entry{part("c1", one, 1000, 1000), part("c2", one, price, 999), part("c3", "pay_of-others", 700, 300)}
+	r.reconcile(t)
+	require.Equal(t, 2, r.count.Agreed)
+	require.Equal(t, []string{"c1 1000", "c2 999", "c3 300"}, rows(t, r, "SELECT entry_id || ' ' || amount FROM settlements UNION ALL SELECT entry_id || ' ' || amount FROM account_entries ORDER BY 1"))
 }

@@ -124,10 +124,10 @@ func (j *job) settle(ctx context.Context, entries []gateway.Entry, of map[string
 		a := attempts[of[e.ID]]
 		s := payment.Settlement{
 			Account: j.Account, EntryID: e.ID, OrderID: a.OrderID, AttemptID: a.ID, Kind: e.Movement.Kind, MovementID: cmp.Or(e.Movement.ID, e.Movement.Dispute),
-			Payment: e.Payment, Money: e.Movement.Money, Fee: e.Fee, Net: e.Net, PayoutID: e.Payout, At: e.Movement.At, RecordedAt: j.Now(),
+			Payment: e.Payment, Money: e.Money(), Fee: e.Fee, Net: e.Net, PayoutID: e.Payout, At: e.Movement.At, RecordedAt: j.Now(),
 		}
 		if was, twice := all[e.ID]; twice {
-			was.PayoutID = cmp.Or(was.PayoutID, s.PayoutID)
+			was.PayoutID, was.Fee, was.Net = cmp.Or(was.PayoutID, s.PayoutID), cmp.Or(was.Fee, s.Fee), cmp.Or(was.Net, s.Net)
 			s = was
 		}
 		all[e.ID] = s
@@ -146,11 +146,11 @@ func (j *job) keep(ctx context.Context, entries []gateway.Entry) error {
 	all := map[string]payment.AccountEntry{}
 	for _, e := range entries {
 		one := payment.AccountEntry{
-			Account: j.Account, EntryID: e.ID, Kind: cmp.Or(string(e.Own), string(e.Movement.Kind)), Payment: e.Payment, Money: e.Movement.Money,
+			Account: j.Account, EntryID: e.ID, Kind: cmp.Or(string(e.Own), string(e.Movement.Kind)), Payment: e.Payment, Money: e.Money(),
 			Fee: e.Fee, Net: e.Net, PayoutID: e.Payout, At: e.Movement.At, RecordedAt: j.Now(),
 		}
 		if was, twice := all[e.ID]; twice {
-			was.PayoutID = cmp.Or(was.PayoutID, one.PayoutID)
+			was.PayoutID, was.Fee, was.Net = cmp.Or(was.PayoutID, one.PayoutID), cmp.Or(was.Fee, one.Fee), cmp.Or(was.Net, one.Net)
 			one = was
 		}
 		all[e.ID] = one

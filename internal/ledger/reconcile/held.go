@@ -55,7 +55,7 @@ func (r *Reconciler) RunHeld(ctx context.Context, h Hold, found func(payment.Dis
 		if last.Running || now.Sub(last.Tried) < pause || !now.After(complete) {
 			return nil
 		}
-		q.Span = gateway.Span{From: h.Since.Add(-margin), To: now.Add(-r.Accounts.Get(h.Account).BooksLag)}
+		q.Span = gateway.Span{From: h.Since.Add(-margin), To: r.complete(h.Account)}
 		return r.run(q)
 	})
 	if err != nil || run == nil {

@@ -48,7 +48,7 @@ func listed(id string, minor int64, status payment.PayoutStatus) payment.PayoutR
 }
 
 // A payout is explained to the minor unit by captures, refunds and chargebacks with their fees. A fee of the account itself stays
-// unexplained, and so does an entry in another currency, or without a net.
+// unexplained, and so does an entry in another currency.
 func TestPayoutsAreExplained(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t)

@@ -40,11 +40,11 @@ type Store interface {
 	Recorded(ctx context.Context, ids []payment.AttemptID) (map[payment.AttemptID]payment.Attempt, error)
 	// Orders reads orders, and leaves out missing orders.
 	Orders(ctx context.Context, ids []payment.OrderID) (map[payment.OrderID]payment.Order, error)
-	// SettlementsSave inserts new settlements, fills in empty payouts, and publishes the new settlements. It first inserts the payouts
-	// that it does not have.
+	// SettlementsSave inserts new settlements, fills in empty payouts, fees and nets, and publishes the new settlements. It first inserts
+	// the payouts that it does not have.
 	SettlementsSave(ctx context.Context, all []payment.Settlement, payouts []payment.Payout) error
-	// AccountEntriesSave inserts new entries that belong to no recorded payment, and fills in empty payouts. It first inserts the
-	// payouts that it does not have.
+	// AccountEntriesSave inserts new entries that belong to no recorded payment, and fills in empty payouts, fees and nets. It first
+	// inserts the payouts that it does not have.
 	AccountEntriesSave(ctx context.Context, all []payment.AccountEntry, payouts []payment.Payout) error
 	// PayoutsSave applies the reports of payouts of an account, and publishes their changes. It first inserts the payouts that it does
 	// not have.

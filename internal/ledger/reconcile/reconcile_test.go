@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -92,7 +93,7 @@ func payoutComesLater(t *testing.T) {
 	}
 	for _, change := range []string{"payout_id = 'po_9'", "fee = 1", "payout_id = ''", "attempt_id = gen_random_uuid()"} {
 		_, err := r.db.Exec(t.Context(), "UPDATE settlements SET "+change)
-		require.ErrorContains(t, err, "only an empty payout is filled", change)
+		require.ErrorContains(t, err, "only an empty payout, fee or net is filled", change)
 	}
 }
 
@@ -408,4 +409,25 @@ func atOnce(t *testing.T) {
 	require.Len(t, r.open(t), 8)
 	require.Len(t, r.settlements(t), 16)
 	require.Empty(t, r.verify(t))
+}
+
+// A run by hand ends where the books are complete, and is stored so. A file has all of its period.
+func TestARunEndsWhereTheBooksAreComplete(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	late := r.Accounts.Get(reconcileAccount)
+	late.BooksLag = 5 * 24 * time.Hour
+	r.Accounts.Replace(map[string]gateway.Account{reconcileAccount: late})
+	now := time.Now().Truncate(time.Second)
+	r.Now = func() time.Time { return now }
+	period := func(days int) func(*reconcile.Request) {
+		return func(q *reconcile.Request) { q.Span = gateway.Span{From: now.AddDate(0, 0, -days), To: now} }
+	}
+	r.reconcile(t, period(8))
+	require.Equal(t, []string{"72h0m0s"}, r.spans(t))
+	require.Equal(t, []string{"true"}, rows(t, r, "SELECT (finished_at IS NOT NULL AND to_at = '"+now.AddDate(0, 0, -5).Format(time.RFC3339)+"')::text FROM reconciliations"))
+	require.ErrorIs(t, r.tryReconcile(t, period(4)), reconcile.ErrIncomplete)
+	require.Len(t, r.spans(t), 1, "nothing was read")
+	r.reconcile(t, period(4), func(q *reconcile.Request) { q.File = strings.NewReader("c1 pay_foreign 5 0\n") })
+	require.Contains(t, r.spans(t), "96h0m0s")
 }

@@ -24,6 +24,8 @@ const (
 var (
 	// ErrNoBooks is returned for an account with books that can't be read, without a file.
 	ErrNoBooks = errors.New("paylatch can't read the provider's books by its API")
+	// ErrIncomplete is returned for a period that is too recent for the books.
+	ErrIncomplete = errors.New("the provider's books of the period are not complete yet: run the command again later")
 	// ErrNoStatement is returned for a file of an account of a kind that has no form of files.
 	ErrNoStatement = errors.New("paylatch can't read files of this kind of account")
 	// ErrUnapplied is returned when entries could not be applied, with the first error of one. All others are.
@@ -81,11 +83,15 @@ func (r *Reconciler) Check(q Request) error {
 	return err
 }
 
-// Run compares a span, and returns the counts. It returns the errors of Check, of the books, of the file and of the
+// Run compares a span, and returns the counts. It returns the errors of Check and Readable, of the books, of the file and of the
 // store, and ErrUnanswered. A run that returns gateway.ErrUnreadable or gateway.ErrTotals has compared all other
 // entries.
 func (r *Reconciler) Run(ctx context.Context, q Request) (Count, error) {
 	if err := r.Check(q); err != nil {
+		return Count{}, err
+	}
+	var err error
+	if q.Span, err = r.Readable(q); err != nil {
 		return Count{}, err
 	}
 	run, err := r.Store.RunBegin(ctx, q.Account, q.By, func(Last) *Run { return r.run(q) })
@@ -93,6 +99,23 @@ func (r *Reconciler) Run(ctx context.Context, q Request) (Count, error) {
 		return Count{}, fmt.Errorf("begin a run: %w", err)
 	}
 	return r.carry(ctx, q, *run)
+}
+
+// Readable returns the span of a request, which ends where the books may still lack entries. It returns ErrIncomplete if nothing is left.
+func (r *Reconciler) Readable(q Request) (gateway.Span, error) {
+	complete := r.complete(q.Account)
+	switch {
+	case q.File != nil || !q.Span.To.After(complete):
+		return q.Span, nil
+	case !q.Span.From.Before(complete):
+		return q.Span, fmt.Errorf("account %s: %w: they are until %s", q.Account, ErrIncomplete, complete.UTC().Format(time.RFC3339))
+	}
+	return gateway.Span{From: q.Span.From, To: complete}, nil
+}
+
+// complete is the time until which the books of an account have all entries.
+func (r *Reconciler) complete(account string) time.Time {
+	return r.Now().Add(-r.Accounts.Get(account).BooksLag)
 }
 
 func (r *Reconciler) run(q Request) *Run {
@@ -160,7 +183,7 @@ func (r *Reconciler) source(q Request) (func(ctx context.Context, take func(gate
 // wide is the span that the account's books are read for.
 func (r *Reconciler) wide(q Request) gateway.Span {
 	wide := gateway.Span{From: q.Span.From.Add(-margin), To: q.Span.To.Add(margin)}
-	if complete := r.Now().Add(-r.Accounts.Get(q.Account).BooksLag); wide.To.After(complete) && complete.After(wide.From) {
+	if complete := r.complete(q.Account); wide.To.After(complete) {
 		wide.To = complete // later entries may be incomplete; a later run reads them
 	}
 	return wide

@@ -201,7 +201,7 @@ func (j *job) openLost(ctx context.Context, kind payment.DiscrepancyKind, text s
 		money := payment.Money{Minor: a.AmountCaptured(), Currency: a.Money.Currency}
 		d := payment.Discrepancy{Kind: kind, OrderID: a.OrderID, AttemptID: &id, Money: &money, Text: text}
 		if text != "" {
-			d.About, d.AboutID = payment.AboutBooks, "lookup"
+			d.About, d.AboutID = payment.AboutBooks, payment.AboutLookup
 		}
 		all = append(all, d)
 	}

@@ -267,12 +267,13 @@ func (q *Queries) JournalSettlements(ctx context.Context, db DBTX, arg *JournalS
 }
 
 const monthEntries = `-- name: MonthEntries :many
-SELECT e.account, e.balance_currency, e.kind, count(*) AS entries, coalesce(sum(e.net), 0)::bigint AS net,
-    coalesce(sum(e.net) FILTER (WHERE e.payout_id <> ''), 0)::bigint AS paid_out
+SELECT e.account, coalesce(nullif(e.balance_currency, ''), e.currency)::text AS balance_currency, e.kind, count(*) AS entries,
+    coalesce(sum(entry_net(e.kind, e.amount, e.currency, e.fee, e.net, e.balance_currency)), 0)::bigint AS net,
+    coalesce(sum(entry_net(e.kind, e.amount, e.currency, e.fee, e.net, e.balance_currency)) FILTER (WHERE e.payout_id <> ''), 0)::bigint AS paid_out
 FROM account_entries e
-WHERE coalesce(e.at, e.recorded_at) >= $1::timestamptz AND coalesce(e.at, e.recorded_at) < $2::timestamptz AND e.balance_currency <> ''
+WHERE coalesce(e.at, e.recorded_at) >= $1::timestamptz AND coalesce(e.at, e.recorded_at) < $2::timestamptz AND coalesce(nullif(e.balance_currency, ''), e.currency) <> ''
     AND NOT EXISTS (SELECT FROM settlements s WHERE s.account = e.account AND s.entry_id = e.entry_id)
-GROUP BY e.account, e.balance_currency, e.kind
+GROUP BY e.account, coalesce(nullif(e.balance_currency, ''), e.currency), e.kind
 `
 
 type MonthEntriesParams struct {
@@ -289,7 +290,8 @@ type MonthEntriesRow struct {
 	PaidOut         int64
 }
 
-// Sums the entries that belong to no recorded payment between two times by account, currency of the balance and kind. Locks nothing.
+// Sums the entries that belong to no recorded payment between two times by account, currency of the balance and kind. A net that is not
+// stated is the amount less the fee. Locks nothing.
 func (q *Queries) MonthEntries(ctx context.Context, db DBTX, arg *MonthEntriesParams) ([]*MonthEntriesRow, error) {
 	rows, err := db.Query(ctx, monthEntries, arg.FromAt, arg.ToAt)
 	if err != nil {
@@ -367,9 +369,7 @@ SELECT n.account, n.currency, coalesce(sum(n.fee), 0)::bigint AS fee, coalesce(s
     coalesce(sum(n.net) FILTER (WHERE n.payout_id <> ''), 0)::bigint AS paid_out
 FROM (
     SELECT s.account, s.payout_id, s.fee, coalesce(nullif(s.balance_currency, ''), s.currency) AS currency,
-        CASE WHEN s.net IS NOT NULL OR s.balance_currency NOT IN ('', s.currency) THEN s.net
-            WHEN s.kind IN ('capture', 'refund_reversal', 'chargeback_reversal') THEN s.amount - coalesce(s.fee, 0)
-            WHEN s.kind IN ('refund', 'chargeback', 'capture_reversal') THEN -s.amount - coalesce(s.fee, 0) END AS net
+        entry_net(s.kind, s.amount, s.currency, s.fee, s.net, s.balance_currency) AS net
     FROM settlements s
     WHERE coalesce(s.at, s.recorded_at) >= $1::timestamptz AND coalesce(s.at, s.recorded_at) < $2::timestamptz
 ) n
@@ -418,11 +418,12 @@ func (q *Queries) MonthSettlements(ctx context.Context, db DBTX, arg *MonthSettl
 }
 
 const payoutsEntered = `-- name: PayoutsEntered :many
-SELECT e.account, e.payout_id, e.balance_currency, count(*) AS entries, coalesce(sum(e.net), 0)::bigint AS net
+SELECT e.account, e.payout_id, coalesce(nullif(e.balance_currency, ''), e.currency)::text AS balance_currency, count(*) AS entries,
+    coalesce(sum(entry_net(e.kind, e.amount, e.currency, e.fee, e.net, e.balance_currency)), 0)::bigint AS net
 FROM account_entries e
 JOIN (SELECT unnest($1::text[]) AS account, unnest($2::text[]) AS payout_id) n ON e.account = n.account AND e.payout_id = n.payout_id
 WHERE e.payout_id <> '' AND NOT EXISTS (SELECT FROM settlements s WHERE s.account = e.account AND s.entry_id = e.entry_id)
-GROUP BY e.account, e.payout_id, e.balance_currency
+GROUP BY e.account, e.payout_id, coalesce(nullif(e.balance_currency, ''), e.currency)
 `
 
 type PayoutsEnteredParams struct {
@@ -438,7 +439,8 @@ type PayoutsEnteredRow struct {
 	Net             int64
 }
 
-// Sums the stated nets of the entries of payouts that belong to no recorded payment by payout and currency. Locks nothing.
+// Sums the nets of the entries of payouts that belong to no recorded payment by payout and currency. A net that is not stated is the amount
+// less the fee. Locks nothing.
 func (q *Queries) PayoutsEntered(ctx context.Context, db DBTX, arg *PayoutsEnteredParams) ([]*PayoutsEnteredRow, error) {
 	rows, err := db.Query(ctx, payoutsEntered, arg.Accounts, arg.ProviderPayoutIds)
 	if err != nil {
@@ -466,11 +468,12 @@ func (q *Queries) PayoutsEntered(ctx context.Context, db DBTX, arg *PayoutsEnter
 }
 
 const payoutsSettled = `-- name: PayoutsSettled :many
-SELECT s.account, s.payout_id, s.balance_currency, count(*) AS entries, coalesce(sum(s.net), 0)::bigint AS net
+SELECT s.account, s.payout_id, coalesce(nullif(s.balance_currency, ''), s.currency)::text AS balance_currency, count(*) AS entries,
+    coalesce(sum(entry_net(s.kind, s.amount, s.currency, s.fee, s.net, s.balance_currency)), 0)::bigint AS net
 FROM settlements s
 JOIN (SELECT unnest($1::text[]) AS account, unnest($2::text[]) AS payout_id) n ON s.account = n.account AND s.payout_id = n.payout_id
 WHERE s.payout_id <> ''
-GROUP BY s.account, s.payout_id, s.balance_currency
+GROUP BY s.account, s.payout_id, coalesce(nullif(s.balance_currency, ''), s.currency)
 `
 
 type PayoutsSettledParams struct {
@@ -486,7 +489,7 @@ type PayoutsSettledRow struct {
 	Net             int64
 }
 
-// Sums the stated nets of the settlements of payouts by payout and currency. Locks nothing.
+// Sums the nets of the settlements of payouts by payout and currency. A net that is not stated is the amount less the fee. Locks nothing.
 func (q *Queries) PayoutsSettled(ctx context.Context, db DBTX, arg *PayoutsSettledParams) ([]*PayoutsSettledRow, error) {
 	rows, err := db.Query(ctx, payoutsSettled, arg.Accounts, arg.ProviderPayoutIds)
 	if err != nil {

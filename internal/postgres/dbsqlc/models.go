@@ -217,7 +217,7 @@ type AccountEntries struct {
 	Fee             *int64
 	Net             *int64
 	BalanceCurrency string
-	// Empty before the payout. It is filled once; nothing else changes.
+	// Empty before the payout. It is filled once, as are fee and net; nothing else changes.
 	PayoutID   string
 	At         *time.Time
 	RecordedAt time.Time
@@ -681,10 +681,10 @@ type Settlements struct {
 	Amount     int64
 	Currency   string
 	Fee        *int64
-	// The amount added to the account's balance, in balance_currency; negative if it was taken.
+	// The amount added to the account's balance, in balance_currency; negative if it was taken; NULL if it is not stated.
 	Net             *int64
 	BalanceCurrency string
-	// Empty before the payout. It is filled once; nothing else changes.
+	// Empty before the payout. It is filled once, as are fee and net; nothing else changes.
 	PayoutID   string
 	At         *time.Time
 	RecordedAt time.Time

@@ -45,7 +45,8 @@ func (q *Queries) PayoutMove(ctx context.Context, db DBTX, arg *PayoutMoveParams
 const payoutRead = `-- name: PayoutRead :one
 SELECT p.payout_id, p.account, p.provider_payout_id, p.amount, p.currency, p.status, p.arrives_on, p.version, p.created_at, p.updated_at, s.entries, s.explained
 FROM payouts p CROSS JOIN LATERAL (
-    SELECT count(*) AS entries, coalesce(sum(s.net) FILTER (WHERE s.balance_currency = p.currency), 0)::bigint AS explained
+    SELECT count(*) AS entries, coalesce(sum(entry_net(s.kind, s.amount, s.currency, s.fee, s.net, s.balance_currency))
+        FILTER (WHERE coalesce(nullif(s.balance_currency, ''), s.currency) = p.currency), 0)::bigint AS explained
     FROM settlements s WHERE s.account = p.account AND s.payout_id = p.provider_payout_id AND s.payout_id <> ''
 ) s
 WHERE p.payout_id = $1
@@ -111,7 +112,8 @@ func (q *Queries) PayoutsInsert(ctx context.Context, db DBTX, arg *PayoutsInsert
 const payoutsList = `-- name: PayoutsList :many
 SELECT p.payout_id, p.account, p.provider_payout_id, p.amount, p.currency, p.status, p.arrives_on, p.version, p.created_at, p.updated_at, s.entries, s.explained
 FROM payouts p CROSS JOIN LATERAL (
-    SELECT count(*) AS entries, coalesce(sum(s.net) FILTER (WHERE s.balance_currency = p.currency), 0)::bigint AS explained
+    SELECT count(*) AS entries, coalesce(sum(entry_net(s.kind, s.amount, s.currency, s.fee, s.net, s.balance_currency))
+        FILTER (WHERE coalesce(nullif(s.balance_currency, ''), s.currency) = p.currency), 0)::bigint AS explained
     FROM settlements s WHERE s.account = p.account AND s.payout_id = p.provider_payout_id AND s.payout_id <> ''
 ) s
 WHERE (p.created_at, p.payout_id) < ($1::timestamptz, $2::uuid)

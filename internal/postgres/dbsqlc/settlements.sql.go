@@ -110,7 +110,12 @@ FROM (
         NULLIF(unnest($15::timestamptz[]), '0001-01-01 00:00:00Z') AS at
 ) n
 ORDER BY n.account, n.entry_id
-ON CONFLICT (account, entry_id) DO UPDATE SET payout_id = EXCLUDED.payout_id WHERE s.payout_id = '' AND EXCLUDED.payout_id <> ''
+ON CONFLICT (account, entry_id) DO UPDATE SET payout_id = coalesce(nullif(s.payout_id, ''), EXCLUDED.payout_id),
+    fee = CASE WHEN s.balance_currency IN ('', EXCLUDED.balance_currency) THEN coalesce(s.fee, EXCLUDED.fee) ELSE s.fee END,
+    net = CASE WHEN s.balance_currency IN ('', EXCLUDED.balance_currency) THEN coalesce(s.net, EXCLUDED.net) ELSE s.net END,
+    balance_currency = coalesce(nullif(s.balance_currency, ''), EXCLUDED.balance_currency)
+WHERE s.payout_id = '' AND EXCLUDED.payout_id <> ''
+    OR s.balance_currency IN ('', EXCLUDED.balance_currency) AND (s.fee IS NULL AND EXCLUDED.fee IS NOT NULL OR s.net IS NULL AND EXCLUDED.net IS NOT NULL)
 RETURNING s.account, s.entry_id, (s.xmax = 0)::boolean AS made
 `
 
@@ -138,8 +143,8 @@ type SettlementsSaveRow struct {
 	Made    bool
 }
 
-// Inserts new entries of providers' books in the order of (account, id), and adds missing payouts to stored ones. Returns the ids of
-// both, and which are new.
+// Inserts new entries of providers' books in the order of (account, id), and adds missing payouts, fees and nets to stored
+// ones. Returns the ids of both, and which are new.
 func (q *Queries) SettlementsSave(ctx context.Context, db DBTX, arg *SettlementsSaveParams) ([]*SettlementsSaveRow, error) {
 	rows, err := db.Query(ctx, settlementsSave,
 		arg.RecordedAt,

@@ -32,7 +32,7 @@ var errCircle = errors.New("a page of the list leads to itself")
 // (https://api-reference.checkout.com/#operation/getDisputes). The search selects payments by the time of their request,
 // so Entries also reads the payments of the half year before the span.
 //
-// Captures are totals, dated by the last capture. Fees and payouts are in the report that Statement reads. The API shows
+// Each action is an entry, as in the report. A capture's movement is the total until then. Fees and payouts are in the report that Statement reads. The API shows
 // them only payment by payment (https://www.checkout.com/docs/reporting/financial-actions-api).
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread := &kit.Unread{}
@@ -160,10 +160,10 @@ func (h hit) moves() (all []move, err error) {
 	return all, nil
 }
 
-// entries returns one entry for all captures of the payment, and an entry for each refund and each return, with the id
-// of its action.
+// entries returns an entry for each action, in the order of time. The total of the last capture is the payment's.
 func (h hit) entries(moves []move) (all []gateway.Entry, err error) {
-	var captured gateway.Entry
+	slices.SortStableFunc(moves, func(a, b move) int { return a.at.Compare(b.at) })
+	last, total := -1, int64(0)
 	for _, m := range moves {
 		e := h.entry(m.ID, m.kind)
 		e.Movement.At = m.at
@@ -172,28 +172,26 @@ func (h hit) entries(moves []move) (all []gateway.Entry, err error) {
 			return nil, err
 		}
 		e.Movement.Money = *money
-		if m.kind != payment.MovementCapture {
-			all = append(all, e)
-			continue
+		if m.kind == payment.MovementCapture {
+			total += money.Minor
+			e.Part, e.Movement.ID, e.Movement.Money.Minor = money, "", total
+			last = len(all)
 		}
-		if e.Movement.At.Before(captured.Movement.At) {
-			e.Movement.At = captured.Movement.At
-		}
-		e.ID, e.Movement.ID, e.Movement.Money.Minor = h.ID, "", captured.Movement.Money.Minor+money.Minor
-		captured = e
+		all = append(all, e)
 	}
-	if captured.ID == "" {
+	if last < 0 || h.Balances == nil {
 		return all, nil
 	}
-	if h.Balances != nil {
-		total, err := digits.Money(h.Balances.Captured, h.Currency)
-		if err != nil {
-			return nil, err
-		}
-		captured.Movement.Money = *total
+	captured, err := digits.Money(h.Balances.Captured, h.Currency)
+	if err != nil {
+		return nil, err
 	}
-	return append(all, captured), nil
+	all[last].Movement.Money = *captured
+	return all, nil
 }
+
+// entryID is the id of an entry: that of the action or of the dispute, with the kind of the movement. Books and the report agree on it.
+func entryID(id string, kind payment.MovementKind) string { return id + "/" + string(kind) }
 
 func (h hit) entry(id string, kind payment.MovementKind) gateway.Entry {
 	var said struct {
@@ -201,7 +199,7 @@ func (h hit) entry(id string, kind payment.MovementKind) gateway.Entry {
 		Order   string `json:"order_id"`
 	}
 	_ = json.Unmarshal(h.Metadata, &said) // metadata of other payments may have any form
-	e := gateway.Entry{ID: id, Payment: h.ID, Order: payment.OrderID(said.Order), Movement: payment.MovementReport{Kind: kind, ID: id}}
+	e := gateway.Entry{ID: entryID(id, kind), Payment: h.ID, Order: payment.OrderID(said.Order), Movement: payment.MovementReport{Kind: kind, ID: id}}
 	if ours := cmp.Or(said.Attempt, h.Reference); ours != "" {
 		e.References = []string{ours}
 	}

@@ -104,16 +104,22 @@ func booked(t *testing.T) providertest.Booked {
 		}
 		return e
 	}
+	part := func(minor int64, e gateway.Entry) gateway.Entry {
+		own := euro(minor)
+		e.Part = &own
+		return e
+	}
 	return providertest.Booked{
 		Fake: h, Span: gateway.Span{From: day, To: day.AddDate(0, 0, 1)},
 		Entries: []gateway.Entry{
-			entry("pay_book1", "1", payment.MovementReport{Kind: payment.MovementCapture, Money: euro(1999), At: at(3)}),
-			entry("act_r1", "1", payment.MovementReport{Kind: payment.MovementRefund, ID: "act_r1", Money: euro(100), At: at(7)}),
-			entry("act_r4", "2", payment.MovementReport{Kind: payment.MovementRefund, ID: "act_r4", Money: euro(200), At: at(8)}),
-			entry("pay_book3", "3", payment.MovementReport{Kind: payment.MovementCapture, Money: euro(1999), At: at(10)}),
-			entry("act_n1", "3", payment.MovementReport{Kind: payment.MovementCaptureReversal, ID: "act_n1", Money: euro(1999), At: at(11)}),
-			entry("dsp_1", "1", payment.MovementReport{Kind: payment.MovementChargeback, Dispute: "dsp_1", Money: euro(1500), At: at(12)}),
-			entry("dsp_2/reversal", "2", payment.MovementReport{Kind: payment.MovementChargebackReversal, Dispute: "dsp_2", Whole: true, Money: euro(1500), At: at(13)}),
+			part(1000, entry("act_c1/capture", "1", payment.MovementReport{Kind: payment.MovementCapture, Money: euro(1000), At: at(2)})),
+			part(999, entry("act_c2/capture", "1", payment.MovementReport{Kind: payment.MovementCapture, Money: euro(1999), At: at(3)})),
+			entry("act_r1/refund", "1", payment.MovementReport{Kind: payment.MovementRefund, ID: "act_r1", Money: euro(100), At: at(7)}),
+			entry("act_r4/refund", "2", payment.MovementReport{Kind: payment.MovementRefund, ID: "act_r4", Money: euro(200), At: at(8)}),
+			part(1999, entry("act_c4/capture", "3", payment.MovementReport{Kind: payment.MovementCapture, Money: euro(1999), At: at(10)})),
+			entry("act_n1/capture_reversal", "3", payment.MovementReport{Kind: payment.MovementCaptureReversal, ID: "act_n1", Money: euro(1999), At: at(11)}),
+			entry("dsp_1/chargeback", "1", payment.MovementReport{Kind: payment.MovementChargeback, Dispute: "dsp_1", Money: euro(1500), At: at(12)}),
+			entry("dsp_2/chargeback_reversal", "2", payment.MovementReport{Kind: payment.MovementChargebackReversal, Dispute: "dsp_2", Whole: true, Money: euro(1500), At: at(13)}),
 		},
 		Webhooks: []webhooks.Event{
 			told(t, "payment_captured", object{"id": "pay_book1", "action_id": "act_c1", "amount": 1999, "currency": "EUR"}),
@@ -196,7 +202,7 @@ func TestBooksOfWhatCantBeRead(t *testing.T) {
 				ids[e.ID] = true
 				return nil
 			})
-			require.Equal(t, map[string]bool{"pay_1": true, "dsp_1": true}, ids)
+			require.Equal(t, map[string]bool{"act_1/capture": true, "dsp_1/chargeback": true}, ids)
 			require.Equal(t, tt.unread, errors.Is(err, gateway.ErrUnreadable), "%v", err)
 			require.True(t, tt.unread || err == nil, "%v", err)
 		})

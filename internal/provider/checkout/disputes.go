@@ -78,7 +78,7 @@ func (d dispute) within(in gateway.Span) (all []gateway.Entry, err error) {
 		return nil, fmt.Errorf("dispute %s: %w", d.ID, err)
 	}
 	e := gateway.Entry{
-		ID: d.ID, Payment: d.PaymentID,
+		ID: entryID(d.ID, payment.MovementChargeback), Payment: d.PaymentID,
 		Movement: payment.MovementReport{Kind: payment.MovementChargeback, Dispute: d.ID, Money: *money, At: d.ReceivedOn.UTC()},
 	}
 	if d.Reference != "" {
@@ -91,7 +91,7 @@ func (d dispute) within(in gateway.Span) (all []gateway.Entry, err error) {
 		all = append(all, e)
 	}
 	if won {
-		e.ID, e.Movement.Kind, e.Movement.At = d.ID+"/reversal", payment.MovementChargebackReversal, d.LastUpdate.UTC()
+		e.ID, e.Movement.Kind, e.Movement.At = entryID(d.ID, payment.MovementChargebackReversal), payment.MovementChargebackReversal, d.LastUpdate.UTC()
 		e.Movement.Whole = true
 		all = append(all, e)
 	}

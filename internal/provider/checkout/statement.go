@@ -59,7 +59,7 @@ func line(r kit.TableRow) (*gateway.Entry, error) {
 		return nil, err
 	}
 	e := gateway.Entry{
-		ID: id + "/" + string(kind), Payment: r.Text(columnPayment), Payout: r.Text(columnPayout),
+		ID: entryID(id, kind), Payment: r.Text(columnPayment), Payout: r.Text(columnPayout),
 		Movement: payment.MovementReport{Kind: kind, ID: id, Money: *money, At: processed(r.Text(columnProcessed))},
 	}
 	if kind != payment.MovementRefund {

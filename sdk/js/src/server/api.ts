@@ -568,8 +568,9 @@ export interface Payout {
   /** The number of settlements in the payout. */
   entries: number;
   /**
-   * `amount` less the `net` of all settlements in the payout's currency. 0 if the settlements explain the payout to the minor unit.
-   * Null if the provider does not state the amount. Fees of the account and payments of other systems are not settlements.
+   * `amount` less the `net` of all settlements in the payout's currency. A `net` that is null counts as the amount less the fee. 0 if the
+   * settlements explain the payout to the minor unit. Null if the provider does not state the amount. Fees of the account and payments
+   * of other systems are not settlements.
    */
   unexplained: number | null;
 }
