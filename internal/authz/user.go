@@ -14,7 +14,7 @@ import (
 const maxUser = 255
 
 // ErasedPrefix begins the pseudonyms of customers whose names were erased.
-const ErasedPrefix = "erased-"
+const ErasedPrefix = payment.ErasedPrefix
 
 var (
 	errUserErased   = errors.New("must be another name: whatever begins with " + ErasedPrefix + " is a customer whose name was erased")

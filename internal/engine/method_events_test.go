@@ -240,10 +240,23 @@ func methodsByAHint(t *testing.T) {
 func methodsErased(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, setup{silent: true})
-	token := r.paid(t, "A-1", "tok_save").Saved.Token
+	paid := r.paid(t, "A-1", "tok_save")
+	token := paid.Saved.Token
 	r.tell(t, methodEvent(webhooks.KindMethodUpdated, token, "Visa •••• 1111", 1))
+	erased := func() {
+		t.Helper()
+		for table, text := range map[string]string{"saved_methods": "token", "outbox": "subject || payload::text", "provider_events": "news::text", "payment_attempts": "saved_payment_method::text"} {
+			require.Empty(t, rows[string](t, r, "SELECT "+text+" FROM "+table+" WHERE "+text+" LIKE '%' || $1 || '%'", token), table)
+		}
+	}
 	r.exec(t, "SELECT erase_orders('u1', 'erased-1', '', 100)")
-	require.Empty(t, rows[string](t, r, "SELECT token FROM saved_methods"))
-	require.Empty(t, rows[string](t, r, "SELECT payload::text FROM outbox WHERE payload::text LIKE '%' || $1 || '%'", token))
-	require.Empty(t, rows[string](t, r, "SELECT news::text FROM provider_events WHERE news::text LIKE '%' || $1 || '%'", token))
+	erased()
+	r.recheck(t, paid.ID)
+	erased()
+
+	r.exec(t, `INSERT INTO saved_methods (account, token, user_id, order_id, attempt_id, type, display, expires, version, updated_at) VALUES ('sandbox', $1, 'erased-1', 'A-1', $2, 'card', '', '', 1, now())`, token, paid.ID.String())
+	r.exec(t, "UPDATE payment_attempts SET saved_payment_method = json_build_object('token', $1::text)", token)
+	r.exec(t, "UPDATE provider_events SET news = jsonb_set(news::jsonb, '{method}', jsonb_build_object('tokens', jsonb_build_array($1::text)))::json, attempt_id = $2 WHERE kind = 'method_updated'", token, paid.ID.String())
+	r.exec(t, "SELECT erase_details('u1', 'erased-1', false, '', 100)")
+	erased()
 }

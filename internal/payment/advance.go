@@ -110,7 +110,7 @@ func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 		a.endHold(r.Cause, now)
 	}
 	a.ProviderPaymentID = a.actingID()
-	if r.Saved != nil {
+	if r.Saved != nil && !a.UserID.erased() {
 		a.Saved = r.Saved
 	}
 	a.reviewed(r)

@@ -1,6 +1,8 @@
 package payment
 
 import (
+	"strings"
+
 	"github.com/google/uuid"
 
 	"github.com/paylatch/paylatch/webhooks"
@@ -22,6 +24,12 @@ func (m Money) String() string { return m.Wire().Text() }
 func (m Money) Wire() webhooks.Money {
 	return webhooks.Money{Minor: m.Minor, Currency: string(m.Currency)}
 }
+
+// ErasedPrefix begins the pseudonyms of customers whose names were erased.
+const ErasedPrefix = "erased-"
+
+// erased reports whether the customer's name was erased.
+func (u UserID) erased() bool { return strings.HasPrefix(string(u), ErasedPrefix) }
 
 // MaxAmount is the largest amount of an order in minor units. It is exact as a double in JSON.
 const MaxAmount = 1_000_000_000_000

@@ -1,6 +1,9 @@
 package outbox
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
@@ -29,7 +32,13 @@ func Method(m payment.StoredMethod) Message {
 	if m.AttemptID != (payment.AttemptID{}) {
 		out.PaymentAttemptID = new(m.AttemptID.String())
 	}
-	message := newMessage(kind, m.Account+"/"+m.Token, m.Version, m.UpdatedAt, out)
+	message := newMessage(kind, subjectOf(m.Name()), m.Version, m.UpdatedAt, out)
 	message.OrderID, message.AttemptID = m.OrderID, m.AttemptID
 	return message
+}
+
+// subjectOf returns the subject of a method, without the token: a subject stays when the payload is erased.
+func subjectOf(n payment.MethodName) string {
+	sum := sha256.Sum256([]byte(n.Token))
+	return n.Account + "/" + hex.EncodeToString(sum[:16])
 }

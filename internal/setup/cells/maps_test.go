@@ -263,7 +263,7 @@ func TestNoOrderInTwoCells(t *testing.T) {
 		load.Go(func() {
 			for ctx.Err() == nil {
 				attempt(fmt.Sprintf("p%02d-%d", phase.Load(), number.Add(1)))
-				attempt(payment.OwnOrderPrefix + payment.Cell(phase.Load()+1).NewID().String()) //nolint:gosec // few changes
+				attempt(payment.OwnOrderPrefix + payment.Cell(phase.Load()+1).NewID().String())
 			}
 		})
 	}
