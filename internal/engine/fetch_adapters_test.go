@@ -15,13 +15,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/fsm"
+	"github.com/paylatch/paylatch/internal/engine/commands"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
+	"github.com/paylatch/paylatch/internal/provider/gocardless"
 	"github.com/paylatch/paylatch/internal/provider/mollie"
 	"github.com/paylatch/paylatch/internal/provider/tbank"
 	"github.com/paylatch/paylatch/internal/provider/yookassa"
 	"github.com/paylatch/paylatch/webhooks"
 	cloudpaymentshooks "github.com/paylatch/paylatch/webhooks/cloudpayments"
+	gocardlesshooks "github.com/paylatch/paylatch/webhooks/gocardless"
 	molliehooks "github.com/paylatch/paylatch/webhooks/mollie"
 	razorpayhooks "github.com/paylatch/paylatch/webhooks/razorpay"
 	tbankhooks "github.com/paylatch/paylatch/webhooks/tbank"
@@ -232,6 +235,54 @@ func fetchAgainAdapters(t *testing.T) {
 			require.Empty(t, r.verify(t))
 		})
 	}
+}
+
+// GoCardless may collect a debit again after it failed late, under the same id. The events have the times that the lookup lacks.
+func fetchCollectedAgainAtGocardless(t *testing.T) {
+	t.Parallel()
+	v, err := gocardlesshooks.New(webhooks.Config{Secrets: []string{"secret"}})
+	require.NoError(t, err)
+	var status atomic.Pointer[string]
+	s := answers(t, map[string]func() string{"GET /payments/PM1": func() string {
+		return `{"payments":{"id":"PM1","status":"` + *status.Load() + `","amount":1999,"currency":"EUR","metadata":{}}}`
+	}})
+	r := newEnv(t, setup{silent: true, provider: func(gateway.Provider) gateway.Provider { return gocardless.New(s.URL, "token", s.Client()) }})
+	r.order(t, "A-1")
+	id := r.register(t, commands.External{OrderID: "A-1", ProviderPaymentID: "PM1"}).ID
+	began := time.Now().Add(-20 * 24 * time.Hour).Truncate(time.Second)
+	deliver := func(action, now string, day int) {
+		status.Store(&now)
+		d := webhooks.Delivery{Body: fmt.Appendf(nil, `{"events":[{"id":%q,"created_at":%q,"resource_type":"payments","action":%q,"links":{"payment":"PM1"}}]}`,
+			"EV"+serial(), began.AddDate(0, 0, day).UTC().Format(time.RFC3339), action)}
+		require.NoError(t, v.Sign(&d))
+		r.notify(t, v, d)
+		r.retry(t, true)
+	}
+	held := func() int64 {
+		a := r.attempt(t, id)
+		return a.Held()
+	}
+	for _, step := range []struct {
+		action, now string
+		day         int
+		held        int64
+	}{
+		{"confirmed", "confirmed", 1, price},
+		{"failed", "failed", 4, 0},
+		{"failed", "failed", 4, 0},
+		{"confirmed", "confirmed", 9, price},
+		{"confirmed", "confirmed", 1, price}, // a late copy of the first
+		{"failed", "confirmed", 4, price},    // and of the failure
+		{"paid_out", "paid_out", 10, price},
+		{"late_failure_settled", "paid_out", 11, price}, // of the payout that had the first debit
+		{"failed", "failed", 12, 0},
+		{"confirmed", "confirmed", 17, price},
+	} {
+		deliver(step.action, step.now, step.day)
+		require.Equal(t, step.held, held(), "%s on day %d", step.action, step.day)
+	}
+	require.Equal(t, []int64{3 * price}, rows[int64](t, r, "SELECT sum(amount)::bigint FROM money_movements WHERE attempt_id = $1 AND kind = 'capture'", id.String()))
+	require.Empty(t, r.verify(t))
 }
 
 // A browser writes the notes of a payment at Razorpay, and both marks of a payment at CloudPayments. The mark of one order in a

@@ -22,6 +22,7 @@ func TestFetch(t *testing.T) {
 	t.Run("unknown_payment_is_given_up", fetchUnknownPaymentIsGivenUp)
 	t.Run("unmatched_needs_review", fetchUnmatchedNeedsReview)
 	t.Run("yookassa", fetchYookassa)
+	t.Run("collected_again_at_gocardless", fetchCollectedAgainAtGocardless)
 	t.Run("without_a_slot_counts_no_try", fetchWithoutASlotCountsNoTry)
 	t.Run("made_due_meanwhile", fetchMadeDueMeanwhile)
 	t.Run("held_back_counts_no_try", fetchHeldBackCountsNoTry)

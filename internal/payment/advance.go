@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -87,7 +88,7 @@ func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 	}
 	if r.Reverses && r.Event == fsm.EventFailed && p != nil && a.captures(a.PaymentKey(p)) > 0 {
 		r.Event = fsm.EventMoney
-		r.Movements = append(r.Movements, MovementReport{Kind: MovementCaptureReversal})
+		r.Movements = append(r.Movements, MovementReport{Kind: MovementCaptureReversal, At: cmp.Or(r.ReversedAt, r.At)})
 	}
 	movements := a.complete(r.Movements, p)
 	t := Transition{From: a.State, Event: r.Event, Cause: r.Cause, At: now}

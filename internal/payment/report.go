@@ -60,6 +60,8 @@ type Report struct {
 	// Reverses is set on a failure that also means the loss of captured money, if there is any
 	// (GoCardless's late failures, and webhooks of KindUndone).
 	Reverses bool
+	// ReversedAt is when that money was lost, by the provider's clock. If it is zero, At counts.
+	ReversedAt time.Time
 	// Releases states which holds a failure ends.
 	Releases HoldEnd
 	// At is the provider's clock, zero if it gave no time.

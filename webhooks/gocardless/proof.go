@@ -31,7 +31,7 @@ func New(c webhooks.Config) (*Verifier, error) {
 // An event has no amount and not the merchant's reference, unless the webhook carries resource_metadata: those about
 // payments and refunds need a fetch. Their kind is that of the action. "failed" comes before the confirmation, and is then a
 // failure, or after it (a late failure), and is then money taken back; nothing in the event decides which. It is KindUndone.
-// late_failure_settled, which comes only after a confirmation, is KindReversed by itself; charged_back,
+// So is late_failure_settled, which is about the payout that lacks a debit that failed late; charged_back,
 // chargeback_settled and chargeback_cancelled are about a chargeback. fulfilled of a billing request names the payment that
 // it has made, and cancelled its end; the billing request is a Container.
 func (g *Verifier) Verify(_ context.Context, d webhooks.Delivery) ([]webhooks.Event, error) {

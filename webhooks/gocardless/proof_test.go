@@ -65,7 +65,7 @@ func TestKinds(t *testing.T) {
 		"failed": "undone of PM1 for provider_rejected/, ask", "cancelled": "failed of PM1 for canceled/, ask",
 		"customer_approval_denied": "failed of PM1 for canceled/, ask",
 		"charged_back":             "chargeback of PM1 moving PM1, ask", "chargeback_settled": "chargeback of PM1, ask",
-		"late_failure_settled": "reversed of PM1, ask", "chargeback_cancelled": "chargeback_reversed of PM1 moving PM1, ask", "surcharge_fee_debited": "ignored",
+		"late_failure_settled": "undone of PM1 for provider_rejected/, ask", "chargeback_cancelled": "chargeback_reversed of PM1 moving PM1, ask", "surcharge_fee_debited": "ignored",
 	} {
 		says[gocardlessBody(gocardlessItem("EV1", "payments", action, gocardlessPayment))] = want
 	}

@@ -161,14 +161,14 @@ func (g rawEvent) paymentKind() webhooks.Kind {
 			return webhooks.KindSoftFailed
 		}
 		return webhooks.KindUndone
+	case "late_failure_settled": // the debit may have been collected again since
+		return webhooks.KindUndone
 	case "cancelled", "customer_approval_denied":
 		return webhooks.KindFailed
 	case "charged_back", "chargeback_settled":
 		return webhooks.KindChargeback
 	case "chargeback_cancelled":
 		return webhooks.KindChargebackReversed
-	case "late_failure_settled":
-		return webhooks.KindReversed
 	default:
 		return webhooks.KindIgnored
 	}

@@ -124,5 +124,23 @@ func answered(s *changeset.Changeset, e *payment.StoredEvent, f *fetched, cause 
 	if over && f.payment.Event == fsm.EventSoftFailed && !hint(e.Event) {
 		reports[0].Event = fsm.EventFailed // that it is over is proven, and the lookup leaves it open
 	}
+	if !hint(e.Event) {
+		dateMoney(&reports[0], e.Event)
+	}
 	return reports
+}
+
+// dateMoney gives the money in a response the time of its signed notice, if both agree. A debit that is collected again after its
+// reversal has no other time. The report itself has no time, since the response may be younger than the notice.
+func dateMoney(r *payment.Report, e webhooks.Event) {
+	switch {
+	case r.Event == fsm.EventFailed && (e.Kind == webhooks.KindFailed || e.Kind == webhooks.KindUndone):
+		r.ReversedAt = e.OccurredAt
+	case r.Event == fsm.EventSucceeded && e.Kind == webhooks.KindSucceeded:
+		for i := range r.Movements {
+			if m := &r.Movements[i]; m.Kind == payment.MovementCapture && m.ID == "" && m.At.IsZero() {
+				m.At = e.OccurredAt
+			}
+		}
+	}
 }
