@@ -150,6 +150,8 @@ func ownKind(b stripe.BalanceTransaction) payment.EntryKind {
 	case stripe.BalanceTransactionTypeTransfer, stripe.BalanceTransactionTypeTransferCancel, stripe.BalanceTransactionTypeTransferFailure,
 		stripe.BalanceTransactionTypeTransferRefund, stripe.BalanceTransactionTypeConnectCollectionTransfer:
 		return payment.EntryTransfer
+	case stripe.BalanceTransactionTypePayoutFailure, stripe.BalanceTransactionTypePayoutCancel:
+		return payment.EntryReturn
 	case stripe.BalanceTransactionTypeAdjustment:
 		if b.Source == nil || b.Source.Dispute == nil {
 			return payment.EntryAdjustment

@@ -187,7 +187,7 @@ func TestTheAccountsOwnEntries(t *testing.T) {
 		"reserved_funds": payment.EntryReserve, "reserve_hold": payment.EntryReserve, "reserve_release": payment.EntryReserve,
 		"payment_network_reserve_hold": payment.EntryReserve, "payout_minimum_balance_release": payment.EntryReserve, "transfer": payment.EntryTransfer,
 		"transfer_refund": payment.EntryTransfer, "adjustment": payment.EntryAdjustment, "topup": payment.EntryAdjustment, "application_fee": payment.EntryAdjustment,
-		"payout": "", "payout_failure": "", "payment_failure_refund": "", "issuing_transaction": "", "moon_landing": "",
+		"payout_failure": payment.EntryReturn, "payout_cancel": payment.EntryReturn, "payout": "", "payment_failure_refund": "", "issuing_transaction": "", "moon_landing": "",
 	}
 	b, want := &books{}, []gateway.Entry{}
 	for i, kind := range slices.Sorted(maps.Keys(kinds)) {
