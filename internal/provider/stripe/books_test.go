@@ -201,6 +201,22 @@ func TestTheAccountsOwnEntries(t *testing.T) {
 	require.ElementsMatch(t, want, got)
 }
 
+// A bank debit is pending for days. Where payouts are manual, only a later read of the same span has it.
+func TestADebitThatSucceedsLater(t *testing.T) {
+	t.Parallel()
+	charge := captured("ch_1", "pi_1", 700)
+	charge["status"] = "pending"
+	b := &books{transactions: []object{transaction("txn_1", "payment", at(0), 700, 30, charge)}}
+	got, err := read(t, b)
+	require.NoError(t, err)
+	require.Empty(t, got)
+	charge["status"] = "succeeded"
+	got, err = read(t, b)
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+	require.GreaterOrEqual(t, stripe.Adapter().Overlap, 15*24*time.Hour, "the daily run reads the span again for so long")
+}
+
 // An automatic payout lists its transactions, including those of earlier days. A debit that was pending is among them.
 func TestAPayoutHasItsEntries(t *testing.T) {
 	t.Parallel()
