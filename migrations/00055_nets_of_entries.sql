@@ -1,5 +1,5 @@
 -- +goose Up
--- Each statement replaces a function or a comment, and may be run again.
+-- Each statement may be run again.
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION settlements_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -20,6 +20,12 @@ CREATE OR REPLACE FUNCTION entry_net(kind text, amount bigint, currency text, fe
         WHEN kind IN ('capture', 'refund_reversal', 'chargeback_reversal') THEN amount - coalesce(fee, 0)
         WHEN kind IN ('refund', 'chargeback', 'capture_reversal') THEN -amount - coalesce(fee, 0)
         ELSE -fee END;
+
+ALTER TABLE account_entries DROP CONSTRAINT IF EXISTS account_entries_kind_known;
+ALTER TABLE account_entries ADD CONSTRAINT account_entries_kind_known CHECK (kind IN (
+    'authorization', 'release', 'capture', 'capture_reversal', 'refund', 'refund_reversal', 'chargeback', 'chargeback_reversal',
+    'fee', 'reserve', 'transfer', 'adjustment', 'payout_return')) NOT VALID;
+ALTER TABLE account_entries VALIDATE CONSTRAINT account_entries_kind_known;
 
 COMMENT ON COLUMN settlements.net IS 'The amount added to the account''s balance, in balance_currency; negative if it was taken; NULL if it is not stated.';
 COMMENT ON COLUMN settlements.payout_id IS 'Empty before the payout. It is filled once, as are fee and net; nothing else changes.';

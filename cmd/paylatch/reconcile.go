@@ -50,7 +50,7 @@ func (c *reconcileCmd) Run(ctx context.Context, a *app) error {
 			return usageError{err}
 		}
 		if q.Span, err = r.Readable(q); err != nil {
-			return err //nolint:wrapcheck // the error is complete
+			return err
 		}
 		if q.Span.To.Before(span.To) {
 			_, _ = fmt.Fprintf(a.stderr, "The books may lack entries after %s: the run ends there. Run the command again later for the rest.\n", q.Span.To.UTC().Format(time.RFC3339))

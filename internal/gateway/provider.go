@@ -273,6 +273,8 @@ type Account struct {
 	Statement Statement
 	// BooksLag is how long the books may lack a new entry.
 	BooksLag time.Duration
+	// BooksOverlap is how long after its time an entry of the books may still change; zero for three days.
+	BooksOverlap time.Duration
 	// Further describes what the account's captures and refunds may carry.
 	Further Further
 	// WebReturns is set if the provider takes no app's address as the address to return to.

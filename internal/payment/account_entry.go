@@ -15,6 +15,8 @@ const (
 	EntryReserve    EntryKind = "reserve"
 	EntryTransfer   EntryKind = "transfer"
 	EntryAdjustment EntryKind = "adjustment"
+	// EntryReturn is the money of a payout that came back. It is a part of the next payout.
+	EntryReturn EntryKind = "payout_return"
 )
 
 // AccountEntry is an entry of a provider's books that belongs to no payment recorded here. After it is stored, only an empty payout,

@@ -79,6 +79,8 @@ type Records struct {
 	// Lag is the time during which the books may lack a new entry. A span that ended less than this time ago may be
 	// incomplete.
 	Lag time.Duration
+	// Overlap is how long after its time an entry of the books may still change; zero for three days.
+	Overlap time.Duration
 	// Marks are our marks in the records.
 	Marks gateway.Marks
 }
@@ -86,7 +88,7 @@ type Records struct {
 // NewRecords returns the records of an account.
 func NewRecords(kind string, s kit.Settings) (r Records, err error) {
 	adapter := Adapters()[kind]
-	r.Statement, r.Lag, r.Marks = adapter.Statement, adapter.Lag, adapter.Marks
+	r.Statement, r.Lag, r.Overlap, r.Marks = adapter.Statement, adapter.Lag, adapter.Overlap, adapter.Marks
 	if adapter.Books != nil {
 		if r.Books, err = adapter.Books(s); err != nil {
 			return Records{}, fmt.Errorf("books of %s: %w", kind, err)

@@ -3,6 +3,8 @@ package journal
 import (
 	"context"
 	"time"
+
+	"github.com/paylatch/paylatch/internal/payment"
 )
 
 // pageSize is how many rows are read at once, which bounds the memory.
@@ -33,7 +35,12 @@ func (j Journal) day(ctx context.Context, day time.Time, do func(Transaction) er
 		err = each(ctx, q, j.Store.Settlements, placeOfSettlement, does(do, ofSettlement))
 	}
 	if err == nil {
-		err = each(ctx, q, j.Store.Entries, placeOfEntry, does(do, ofEntry))
+		err = each(ctx, q, j.Store.Entries, placeOfEntry, func(e payment.AccountEntry) error {
+			if e.Kind == string(payment.EntryReturn) {
+				return nil // ofReturn posts the money
+			}
+			return do(ofEntry(e))
+		})
 	}
 	if err != nil {
 		return err

@@ -265,6 +265,33 @@ func TestAFailedPayoutComesBack(t *testing.T) {
 	}
 	require.Equal(t, []string{"2026-10-07 payout 1800"}, texts(october))
 	require.Equal(t, []string{"2026-11-02 payout returned 1800"}, texts(october.Next()))
+
+	// The next payout has the money again.
+	at := func(day int) time.Time { return time.Date(2026, 11, day, 9, 0, 0, 0, time.UTC) }
+	euros := func(minor int64) *payment.Money { return &payment.Money{Minor: minor, Currency: "EUR"} }
+	b.settlements = append(b.settlements, payment.Settlement{
+		Account: "stripe-eu", EntryID: "txn_5", Kind: payment.MovementCapture, Payment: "pi_1", Money: *euros(500), Net: euros(500), PayoutID: "po_2", At: at(5),
+	})
+	b.entries = append(b.entries, payment.AccountEntry{Account: "stripe-eu", EntryID: "txn_4", Kind: "payout_return", Net: euros(1800), PayoutID: "po_2", At: at(2)})
+	next := journal.Payout{Day: at(9).Truncate(24 * time.Hour), Sums: []journal.PayoutSum{{Currency: "EUR", Entries: 2, Settled: 500, Others: 1800}}}
+	next.Account, next.ProviderID, next.Money, next.Status = "stripe-eu", "po_2", euros(2300), payment.PayoutPaid
+	b.payouts = append(b.payouts, next)
+	require.Equal(t, []string{"2026-11-02 payout returned 1800", "2026-11-09 payout 2300"}, texts(october.Next()))
+	sums := map[string]int64{}
+	for _, m := range []journal.Month{october, october.Next()} {
+		require.NoError(t, journal.Journal{Store: b, Month: m}.Each(t.Context(), func(one journal.Transaction) error {
+			for _, p := range one.Postings {
+				if p.Money.Currency == "EUR" {
+					sums[p.Account] += p.Money.Minor
+				}
+			}
+			return nil
+		}))
+	}
+	require.Zero(t, sums["assets:provider:stripe-eu:balance"])
+	require.EqualValues(t, 2300, sums["assets:bank:payouts"])
+	require.EqualValues(t, 11, sums["equity:unexplained"], "the rest of the first payout")
+	require.Zero(t, journal.Entered("stripe-eu", "payout_return", *euros(1800), 1800, 1).Net)
 }
 
 func TestParseMonth(t *testing.T) {

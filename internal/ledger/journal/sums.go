@@ -68,6 +68,8 @@ func Moved(account string, kind payment.MovementKind, m payment.Money) Sum {
 func Entered(account, kind string, net payment.Money, paidOut, entries int64) Sum {
 	s := Sum{Account: account, Currency: net.Currency, Net: net.Minor, PaidOut: paidOut}
 	switch payment.EntryKind(kind) {
+	case payment.EntryReturn: // what the entries of the first payout added to the balance
+		s.Net, s.PaidOut = 0, 0
 	case payment.EntryFee:
 		s.Fees = -net.Minor
 	case payment.EntryReserve:

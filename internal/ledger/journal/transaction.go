@@ -152,7 +152,7 @@ func ofEntry(e payment.AccountEntry) Transaction {
 		other = Reserve(e.Account)
 	case payment.EntryTransfer:
 		other = Transfers(e.Account)
-	case payment.EntryAdjustment:
+	case payment.EntryAdjustment, payment.EntryReturn:
 	default:
 		t.Text += " of an unknown payment"
 	}

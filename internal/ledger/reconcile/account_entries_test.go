@@ -143,3 +143,17 @@ func TestPartsOfATotalAreKeptEach(t *testing.T) {
 	require.Equal(t, 2, r.count.Agreed)
 	require.Equal(t, []string{"c1 1000", "c2 999", "c3 300"}, rows(t, r, "SELECT entry_id || ' ' || amount FROM settlements UNION ALL SELECT entry_id || ' ' || amount FROM account_entries ORDER BY 1"))
 }
+
+// The money of a payout that came back is a part of the next payout, and is not posted again.
+func TestReturnedMoneyIsInTheNextPayout(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	back := gateway.Entry{ID: "b1", Own: payment.EntryReturn, Net: &payment.Money{Minor: 700, Currency: "EUR"}, Payout: "po_2", Movement: payment.MovementReport{At: time.Now().Add(-time.Minute)}}
+	r.bank.books = []gateway.Entry{back, booked(captured(r.pay(t, "A-1").ProviderPaymentID), 59, 1940, "po_2")}
+	r.bank.payouts = []payment.PayoutReport{listed("po_2", 2640, payment.PayoutPaid)}
+	r.bank.payouts[0].ArrivesOn = time.Time{}
+	r.reconcile(t)
+	got := r.journal(t)
+	require.Len(t, got, 3, "the movement, its settlement and the payout")
+	require.Contains(t, got, "payout  po_2 assets:bank:payouts 26.40 EUR assets:provider:bank:balance -26.40 EUR")
+}

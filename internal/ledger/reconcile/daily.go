@@ -18,7 +18,7 @@ const (
 	// every is the time from the last finished run to the next run, retry the time from a failed run to the next run.
 	every = 24 * time.Hour
 	retry = time.Hour
-	// overlap is the part of the last span that is read again: books are written late.
+	// overlap is the least part of the last span that is read again: books are written late, and changed later.
 	overlap = 72 * time.Hour
 	// trail is the least lag that is assumed for books.
 	trail = time.Hour
@@ -43,7 +43,7 @@ func (r *Reconciler) RunDaily(ctx context.Context, account string, found func(pa
 	run, err := r.Store.RunBegin(ctx, account, Daily, func(last Last) *Run {
 		now := r.Now()
 		var due bool
-		if q.Span, due = spanOf(last, now, r.behind(account)); !due {
+		if q.Span, due = spanOf(last, now, r.behind(account), max(overlap, r.Accounts.Get(account).BooksOverlap)); !due {
 			return nil
 		}
 		return r.run(q)
@@ -60,13 +60,13 @@ func (r *Reconciler) RunDaily(ctx context.Context, account string, found func(pa
 }
 
 // spanOf returns the span of the next daily run, and whether the run is due.
-func spanOf(last Last, now time.Time, behind time.Duration) (gateway.Span, bool) {
+func spanOf(last Last, now time.Time, behind, again time.Duration) (gateway.Span, bool) {
 	if last.Running || now.Sub(last.Finished) < every || now.Sub(last.Tried) < retry {
 		return gateway.Span{}, false
 	}
-	span := gateway.Span{From: now.Add(-behind - overlap), To: now.Add(-behind)}
+	span := gateway.Span{From: now.Add(-behind - again), To: now.Add(-behind)}
 	if !last.CoveredTo.IsZero() {
-		span.From = last.CoveredTo.Add(-overlap)
+		span.From = last.CoveredTo.Add(-again)
 	}
 	return span, true
 }

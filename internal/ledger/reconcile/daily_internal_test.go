@@ -32,7 +32,7 @@ func TestSpanOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			span, due := spanOf(tt.last, now, trail)
+			span, due := spanOf(tt.last, now, trail, overlap)
 			require.Equal(t, tt.due, due)
 			if due {
 				require.Equal(t, gateway.Span{From: ago(tt.from), To: ago(time.Hour)}, span)

@@ -66,6 +66,28 @@ func TestRunDaily(t *testing.T) {
 	require.Len(t, ages, 1)
 }
 
+// TestRunDaily_reads_what_changes_later: an entry gets its payout ten days after it was booked, where the account's books change so late.
+func TestRunDaily_reads_what_changes_later(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	late := r.Accounts.Get(reconcileAccount)
+	late.BooksOverlap = 35 * 24 * time.Hour
+	r.Accounts.Replace(map[string]gateway.Account{reconcileAccount: late})
+	e := captured(r.pay(t, "A-1").ProviderPaymentID)
+	for day := range 11 {
+		now := time.Now().Add(time.Duration(day)*25*time.Hour + 2*time.Hour)
+		r.Now = func() time.Time { return now }
+		if day == 10 {
+			e.Payout = "po_1"
+		}
+		r.bank.books = []gateway.Entry{e}
+		_, due, err := r.RunDaily(t.Context(), reconcileAccount, nothing)
+		require.NoError(t, err)
+		require.True(t, due)
+	}
+	require.Equal(t, []string{"po_1"}, rows(t, r, "SELECT payout_id FROM settlements"))
+}
+
 // spans are how long the runs' spans are, by their beginning, to the minute.
 func (r *env) spans(t *testing.T) (all []string) {
 	t.Helper()

@@ -51,6 +51,8 @@ type Adapter struct {
 	Statement gateway.Statement
 	// Lag is the time during which the books may lack a new entry.
 	Lag time.Duration
+	// Overlap is how long after its time an entry of the books may still change; zero for three days.
+	Overlap time.Duration
 	// Marks are our marks in the entries of the books and of the statement.
 	Marks gateway.Marks
 	// Dashboard is the address of a payment in the provider's dashboard.

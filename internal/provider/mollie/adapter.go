@@ -27,7 +27,8 @@ func Adapter() kit.Adapter {
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
-		Books: func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
+		Books:   func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
+		Overlap: settledLater,
 	}
 }
 

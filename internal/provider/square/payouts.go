@@ -145,13 +145,13 @@ var own = map[string]payment.EntryKind{ //nolint:gochecknoglobals // a table
 	"BALANCE_FOLDERS_TRANSFER_REVERSED": payment.EntryTransfer, "GIFT_CARD_POOL_TRANSFER": payment.EntryTransfer,
 	"GIFT_CARD_POOL_TRANSFER_REVERSED": payment.EntryTransfer, "SQUARE_PAYROLL_TRANSFER": payment.EntryTransfer,
 	"SQUARE_PAYROLL_TRANSFER_REVERSED": payment.EntryTransfer,
+	"RETURNED_PAYOUT":                  payment.EntryReturn,
 }
 
-// counted are the types of entries whose money is counted elsewhere: fees in the entry of their payment, and a returned payout as that
-// payout.
+// counted are the types of entries whose money is counted elsewhere: fees in the entry of their payment.
 var counted = map[string]bool{ //nolint:gochecknoglobals // a table
 	"PROCESSING_FEE": true, "PROCESSING_FEE_REFUND": true, "UNDO_PROCESSING_FEE_REFUND": true,
-	"THIRD_PARTY_FEE": true, "THIRD_PARTY_FEE_REFUND": true, "RETURNED_PAYOUT": true,
+	"THIRD_PARTY_FEE": true, "THIRD_PARTY_FEE_REFUND": true,
 }
 
 // entries returns the entry with its payout.

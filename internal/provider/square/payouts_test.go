@@ -123,6 +123,7 @@ func TestAPayoutHasItsEntries(t *testing.T) {
 		ownEntry("poe_b", "po_1", payment.EntryAdjustment, 700, 1), ownEntry("poe_c", "po_1", payment.EntryAdjustment, -700, 1),
 		ownEntry("poe_d", "po_1", payment.EntryAdjustment, -700, 1),
 		ownEntry("poe_5", "po_1", payment.EntryTransfer, -5, 1), ownEntry("poe_6", "po_1", payment.EntryAdjustment, 5, 1),
+		ownEntry("poe_9", "po_1", payment.EntryReturn, 5, 1),
 	}, got)
 	for len(seen) > 0 {
 		require.NotContains(t, (<-seen).line, "po_2/")

@@ -37,8 +37,9 @@ func Adapter() kit.Adapter {
 		New: func(s kit.Settings) (gateway.Provider, error) {
 			return of(s), nil
 		},
-		Books:  func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
-		Events: func(s kit.Settings) (gateway.EventLog, error) { return of(s), nil },
+		Books:   func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
+		Overlap: debitedLater,
+		Events:  func(s kit.Settings) (gateway.EventLog, error) { return of(s), nil },
 	}
 }
 

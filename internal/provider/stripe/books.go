@@ -16,13 +16,18 @@ import (
 	"github.com/paylatch/paylatch/internal/provider/kit"
 )
 
-const transactionsPath = "/v1/balance_transactions"
+const (
+	transactionsPath = "/v1/balance_transactions"
+	// debitedLater is the longest time until a bank debit succeeds: 14 days for SEPA (https://docs.stripe.com/payments/sepa-debit), and a
+	// day. Its balance transaction is dated by the charge.
+	debitedLater = 15 * 24 * time.Hour
+)
 
 // Entries implements gateway.Books. It reads the balance transactions that were created in the span
 // (https://docs.stripe.com/api/balance_transactions/list), and then the transactions of automatic payouts that were
 // created in the span. A balance transaction does not name its payout, and Stripe does not list the transactions of a
 // manual payout (https://docs.stripe.com/payouts/reconciliation). So entries of manual payouts have no payout. A pending
-// debit is not a capture. It is passed with its payout, after it has succeeded.
+// debit is not a capture. It is passed after it has succeeded, by a later read of the same span or with its payout.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread := &kit.Unread{}
 	all := &stripe.BalanceTransactionListParams{CreatedRange: created(in)}
@@ -150,6 +155,8 @@ func ownKind(b stripe.BalanceTransaction) payment.EntryKind {
 	case stripe.BalanceTransactionTypeTransfer, stripe.BalanceTransactionTypeTransferCancel, stripe.BalanceTransactionTypeTransferFailure,
 		stripe.BalanceTransactionTypeTransferRefund, stripe.BalanceTransactionTypeConnectCollectionTransfer:
 		return payment.EntryTransfer
+	case stripe.BalanceTransactionTypePayoutFailure, stripe.BalanceTransactionTypePayoutCancel:
+		return payment.EntryReturn
 	case stripe.BalanceTransactionTypeAdjustment:
 		if b.Source == nil || b.Source.Dispute == nil {
 			return payment.EntryAdjustment

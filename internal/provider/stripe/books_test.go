@@ -187,7 +187,7 @@ func TestTheAccountsOwnEntries(t *testing.T) {
 		"reserved_funds": payment.EntryReserve, "reserve_hold": payment.EntryReserve, "reserve_release": payment.EntryReserve,
 		"payment_network_reserve_hold": payment.EntryReserve, "payout_minimum_balance_release": payment.EntryReserve, "transfer": payment.EntryTransfer,
 		"transfer_refund": payment.EntryTransfer, "adjustment": payment.EntryAdjustment, "topup": payment.EntryAdjustment, "application_fee": payment.EntryAdjustment,
-		"payout": "", "payout_failure": "", "payment_failure_refund": "", "issuing_transaction": "", "moon_landing": "",
+		"payout_failure": payment.EntryReturn, "payout_cancel": payment.EntryReturn, "payout": "", "payment_failure_refund": "", "issuing_transaction": "", "moon_landing": "",
 	}
 	b, want := &books{}, []gateway.Entry{}
 	for i, kind := range slices.Sorted(maps.Keys(kinds)) {
@@ -199,6 +199,22 @@ func TestTheAccountsOwnEntries(t *testing.T) {
 	got, err := read(t, b)
 	require.NoError(t, err)
 	require.ElementsMatch(t, want, got)
+}
+
+// A bank debit is pending for days. Where payouts are manual, only a later read of the same span has it.
+func TestADebitThatSucceedsLater(t *testing.T) {
+	t.Parallel()
+	charge := captured("ch_1", "pi_1", 700)
+	charge["status"] = "pending"
+	b := &books{transactions: []object{transaction("txn_1", "payment", at(0), 700, 30, charge)}}
+	got, err := read(t, b)
+	require.NoError(t, err)
+	require.Empty(t, got)
+	charge["status"] = "succeeded"
+	got, err = read(t, b)
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+	require.GreaterOrEqual(t, stripe.Adapter().Overlap, 15*24*time.Hour, "the daily run reads the span again for so long")
 }
 
 // An automatic payout lists its transactions, including those of earlier days. A debit that was pending is among them.

@@ -78,7 +78,8 @@ func (b builder) charged(a config.Account) (gateway.Account, error) {
 	if err != nil {
 		return gateway.Account{}, err
 	}
-	out.Books, out.Events, out.Statement, out.BooksLag, out.BooksMarks = kept.Books, kept.Events, kept.Statement, kept.Lag, kept.Marks
+	out.Books, out.Events, out.Statement, out.BooksMarks = kept.Books, kept.Events, kept.Statement, kept.Marks
+	out.BooksLag, out.BooksOverlap = kept.Lag, kept.Overlap
 	out.Provider, err = Provider(a, b.client, b.watch.Now)
 	return out, err
 }

@@ -130,7 +130,11 @@ func TestBooksOfAccounts(t *testing.T) {
 		require.NotNil(t, a.Books, name)
 		require.Equal(t, time.Minute, a.BooksLag, name)
 		require.Equal(t, marks, a.BooksMarks, name)
+		require.Zero(t, a.BooksOverlap, name)
 	}
+	mollie := "  - {name: mollie, kind: mollie, api_key: test_1, public_url: \"https://pay.example\"}\n"
+	s, _ = newSet(t, head+shop+mollie)
+	require.GreaterOrEqual(t, s.Charged.Get("mollie").BooksOverlap, 35*24*time.Hour, "a monthly settlement")
 }
 
 func TestReloadPauses(t *testing.T) {
