@@ -86,7 +86,7 @@ func called(schema string) []string {
 	return []string{
 		schema + ".must_touch(text, bigint, bigint)", schema + ".audit_hash(" + schema + ".staff_audit)",
 		schema + ".outbox_id(uuid, bigint)", schema + ".settlement_id(text, text)",
-		schema + ".entry_net(text, bigint, text, bigint, bigint, text)",
+		schema + ".entry_net(text, bigint, text, bigint, bigint, text)", //nolint:dupword // its types
 		schema + ".purge_audit(interval, uuid, integer)", schema + ".purge_attempt_log(interval, uuid, integer)",
 		schema + ".make_event_bytes()", schema + ".old_event_bytes(interval)", schema + ".drop_event_bytes(date, interval)",
 	}
