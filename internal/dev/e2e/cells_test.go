@@ -236,7 +236,7 @@ func (c *twoCells) commands(t *testing.T, attempt string) {
 	for _, prefix := range prefixes {
 		shop.createOrder(t.Context(), prefix+"erased", unique("create")).is(t, http.StatusCreated)
 	}
-	require.Equal(t, 2, strings.Count(run("erase", "--user", shop.user), "the name was removed from 1 orders"))
+	require.Equal(t, 2, strings.Count(run("erase", "--user", shop.user), "the name was removed from 1 orders, and"))
 	for _, r := range c.rigs {
 		require.Zero(t, one[int](t, r, "SELECT count(*) FROM orders WHERE user_id = $1", shop.user))
 	}

@@ -39,8 +39,8 @@ type load struct {
 	seen map[string]int
 }
 
-// loadTurns are the tests that put a load on the machine at once. With twelve of them on two processors, PostgreSQL could not take a
-// connection for minutes.
+// loadTurns are the tests that put a load on the machine at once. With twelve of them on two processors, PostgreSQL took no connection for
+// minutes.
 var loadTurns = struct {
 	free chan struct{}
 	of   sync.Map

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 )
 
@@ -18,7 +20,7 @@ func TestMain(m *testing.M) {
 	limited := false
 	flag.Visit(func(f *flag.Flag) { limited = limited || f.Name == "test.parallel" })
 	if !limited {
-		_ = flag.Set("test.parallel", "12") // they wait more than they work
+		_ = flag.Set("test.parallel", strconv.Itoa(max(4, 3*runtime.NumCPU()))) // they wait more than they work
 	}
 	dir, err := os.MkdirTemp("", "paylatch-e2e-")
 	if err != nil {

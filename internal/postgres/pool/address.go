@@ -42,8 +42,8 @@ func (e *ModeError) Error() string {
 }
 
 // parse reads an address, pooled or not. It sets the options that the address leaves open, since their defaults depend
-// on the machine. Each dial of a connection, also the dial of a cancel request, has the limit of patience.
-func parse(url string, pooled bool, patience *patience) (*pgxpool.Config, error) {
+// on the machine. The limit holds for each dial, also for that of a cancel request.
+func parse(url string, pooled bool, limit *connectLimit) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // open wraps it
@@ -59,7 +59,7 @@ func parse(url string, pooled bool, patience *patience) (*pgxpool.Config, error)
 	if conn.ConnectTimeout == 0 {
 		conn.ConnectTimeout = connectTimeout
 	}
-	conn.DialFunc = within(patience, conn.DialFunc)
+	conn.DialFunc = within(limit, conn.DialFunc)
 	switch conn.DefaultQueryExecMode {
 	case pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe:
 	case pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
@@ -93,12 +93,12 @@ func setDefaults(params map[string]string, pooled bool) {
 func (p *Pool) Connect(ctx context.Context, name string) (*pgx.Conn, error) {
 	c := p.direct.Copy()
 	c.RuntimeParams["application_name"] = name
-	_ = p.patience.begin(ctx, c) // it returns nil
+	_ = p.limit.begin(ctx, c) // it returns nil
 	conn, err := pgx.ConnectConfig(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	p.patience.succeed()
+	p.limit.succeed()
 	return conn, nil
 }
 
@@ -111,9 +111,9 @@ func hangUp(c *pgx.Conn) {
 }
 
 // within bounds a dial. By default pgx bounds the dial of a connection, but not the dial of a cancel request.
-func within(p *patience, dial pgconn.DialFunc) pgconn.DialFunc {
+func within(p *connectLimit, dial pgconn.DialFunc) pgconn.DialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		ctx, cancel := context.WithTimeout(ctx, p.limit())
+		ctx, cancel := context.WithTimeout(ctx, p.now())
 		defer cancel()
 		return dial(ctx, network, addr)
 	}

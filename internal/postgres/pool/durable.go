@@ -102,12 +102,12 @@ func (p *Pool) workersOff(ctx context.Context, c *pgxpool.Conn) (off []string, e
 
 // durably returns the function that prepares a session: its commits are kept even if the default of the database or the
 // role was changed after the start. Other values are left alone.
-func durably(p *patience) func(context.Context, *pgx.Conn) error {
+func durably(p *connectLimit) func(context.Context, *pgx.Conn) error {
 	return func(ctx context.Context, c *pgx.Conn) error {
 		if err := speakTypes(ctx, c); err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(ctx, p.limit())
+		ctx, cancel := context.WithTimeout(ctx, p.now())
 		defer cancel()
 		_, err := c.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
 		if err != nil {

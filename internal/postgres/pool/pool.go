@@ -22,7 +22,7 @@ const (
 	statementTimeout = "5s"
 	idleInTxTimeout  = "5s"
 
-	// connectTimeout is how long connecting may take at first unless the address sets another limit; see patience.
+	// connectTimeout is how long connecting may take at first unless the address sets another limit; see connectLimit.
 	connectTimeout = time.Second
 	// acquireTimeout bounds how long a caller waits for a connection, so that a
 	// lost database is an answer and not a hanging request.
@@ -43,8 +43,8 @@ type Pool struct {
 	aside *aside
 	// direct is for connections past a pooler.
 	direct *pgx.ConnConfig
-	// patience is of all connections to the server.
-	patience *patience
+	// limit is of all connections to the server.
+	limit *connectLimit
 	// standby is the pool of the standby, which may be behind; nil if none is configured.
 	standby *Pool
 	// begin is the second statement of a transaction.
@@ -75,17 +75,17 @@ func Open(ctx context.Context, url string) (*Pool, error) { return open(ctx, Add
 func OpenAt(ctx context.Context, a Address) (*Pool, error) { return open(ctx, a, false) }
 
 func open(ctx context.Context, a Address, durable bool) (*Pool, error) {
-	patience := &patience{}
-	cfg, err := parse(a.URL, a.Pooled, patience)
+	limit := &connectLimit{}
+	cfg, err := parse(a.URL, a.Pooled, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
 	}
-	direct, err := parse(a.direct(), a.Pooled && a.Direct == "", patience)
+	direct, err := parse(a.direct(), a.Pooled && a.Direct == "", limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the database's direct address: %w", err)
 	}
-	patience.first = cfg.ConnConfig.ConnectTimeout
-	p := &Pool{direct: direct.ConnConfig, patience: patience, demanding: durable, vital: vital(a), begin: begin}
+	limit.first = cfg.ConnConfig.ConnectTimeout
+	p := &Pool{direct: direct.ConnConfig, limit: limit, demanding: durable, vital: vital(a), begin: begin}
 	if _, set := cfg.ConnConfig.RuntimeParams["plan_cache_mode"]; !set {
 		p.begin += planOnce
 	}
@@ -93,19 +93,19 @@ func open(ctx context.Context, a Address, durable bool) (*Pool, error) {
 	if durable && a.Pooled {
 		p.begin += keepCommit
 	} else if durable {
-		prepare = durably(patience)
+		prepare = durably(limit)
 	}
 	if a.Standby != "" {
 		if p.standby, err = open(ctx, Address{URL: a.Standby}, false); err != nil {
 			return nil, fmt.Errorf("the standby: %w", err)
 		}
 	}
-	cfg.BeforeConnect = patience.begin
+	cfg.BeforeConnect = limit.begin
 	cfg.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
 		if err := prepare(ctx, c); err != nil {
 			return err
 		}
-		patience.succeed()
+		limit.succeed()
 		if p.connected == nil {
 			return nil
 		}

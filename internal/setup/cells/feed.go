@@ -212,7 +212,7 @@ func reading(ctx context.Context, req *http.Request, after string, limit int, wa
 	return other
 }
 
-// first waits in all cells at once, until one has an event or the reader's time is over. A cell whose place is not known is asked for it,
+// first waits in all cells at once, until one has an event or the reader's time is over. A cell without a place responds with one,
 // without a wait: an event after newest could not be read again.
 func (r *Router) first(req *http.Request, from cursors) []*answer {
 	ctx, stop := context.WithCancel(req.Context())

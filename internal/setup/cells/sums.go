@@ -73,8 +73,8 @@ func (e endpoints) RedeliverAfter(context.Context, string, outbox.Cursor) error 
 	return e.cells.choose()
 }
 
-// RedeliverEvents implements api.Endpoints. The id of an event has no cell, so each cell is asked. A cell sends nothing if it lacks an
-// event, so nothing is sent before the cells of all events are known.
+// RedeliverEvents implements api.Endpoints. The id of an event has no cell, so the request goes to each cell. A cell sends nothing if it
+// lacks an event, so nothing is sent before each event has its cell.
 func (e endpoints) RedeliverEvents(ctx context.Context, name string, ids []uuid.UUID) error {
 	home := make([][]uuid.UUID, len(e.cells))
 	var lack *endpoint.UnknownError
