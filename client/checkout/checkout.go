@@ -103,8 +103,8 @@ func (s *Shop) admitted(w http.ResponseWriter, r *http.Request, route func(w htt
 	return route(w, r, user)
 }
 
-// create creates an order. Its key is made of the order's id: the same order is created once, whoever asks for it again. With what is
-// before it, an id of one character is long enough for a key, too.
+// create creates an order. Its key is a prefix and the order's id, so a repeated request creates no second order. With the prefix, an id of
+// one character is long enough for a key.
 func (s *Shop) create(w http.ResponseWriter, r *http.Request, user string) error {
 	id := r.PathValue("order_id")
 	order, err := s.Order(r.Context(), user, id)

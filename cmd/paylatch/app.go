@@ -39,24 +39,26 @@ type app struct {
 
 // read returns the configuration for a command other than the service, of one cell. It is completed as by `paylatch dev`.
 func (a *app) read() (*config.Config, error) {
-	cfg, err := config.Read(a.configFile, a.environ, dev.Beside)
-	if err != nil {
-		return nil, err
-	}
-	n, _, err := a.cellIn(cfg)
+	cfg, n, _, err := a.readIn()
 	if err != nil {
 		return nil, err
 	}
 	return cfg.In(n), nil
 }
 
+// readIn returns the configuration of all cells and the result of cellIn.
+func (a *app) readIn() (cfg *config.Config, n payment.Cell, chosen bool, err error) {
+	cfg, err = config.Read(a.configFile, a.environ, dev.Beside)
+	if err != nil {
+		return nil, n, false, err
+	}
+	n, chosen, err = a.cellIn(cfg)
+	return cfg, n, chosen, err
+}
+
 // readOne is read for a command on the data of one cell. It refuses a command line that leads to no cell if there are several.
 func (a *app) readOne() (*config.Config, error) {
-	cfg, err := config.Read(a.configFile, a.environ, dev.Beside)
-	if err != nil {
-		return nil, err
-	}
-	n, chosen, err := a.cellIn(cfg)
+	cfg, n, chosen, err := a.readIn()
 	if err != nil {
 		return nil, err
 	}

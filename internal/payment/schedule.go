@@ -35,7 +35,7 @@ func (s Schedule) Delay(tries int) time.Duration {
 const agesToWait = 5
 
 // Next is when an operation is due again that was tried now. Tries beside the schedule, such as lookups that a page asks for, count as
-// tries, but don't put the next one off: the wait is at most some times as long as the time since the beginning.
+// tries, but don't put the next one off: the wait is at most agesToWait times as long as the time since the beginning.
 func (s Schedule) Next(op *Operation, began, now time.Time) time.Time {
 	return now.Add(min(s.Delay(op.Tries), max(s.First, agesToWait*now.Sub(began))))
 }
@@ -55,14 +55,7 @@ func (s Schedule) LastTried(op *Operation, began time.Time) time.Time {
 		return time.Time{}
 	}
 	next := *op.NextAt
-	byDelay, byFirst, byAge := next.Add(-s.Delay(op.Tries)), next.Add(-s.First), next.Add(-next.Sub(began)*agesToWait/(agesToWait+1))
-	if byAge.Before(byFirst) {
-		byFirst = byAge
-	}
-	if byDelay.Before(byFirst) {
-		return byFirst
-	}
-	return byDelay
+	return next.Add(-min(s.Delay(op.Tries), max(s.First, next.Sub(began)*agesToWait/(agesToWait+1))))
 }
 
 // GivenUp reports whether the give-up threshold is passed: after so many tries, or, while calls are

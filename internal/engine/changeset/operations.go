@@ -39,7 +39,7 @@ func (s *Changeset) follow(c *Change, before payment.Attempt, r payment.Report, 
 	switch {
 	case held && s.AccountOf(*a).Provider != nil:
 		s.EnsureCancel(c, payment.OperationOriginPolicy).Sooner(s.Now())
-	case held && a.Unreleased(): // nobody can cancel it but a person
+	case held && a.Unreleased(): // without a gateway, only a person can void the hold
 		s.Unreleased(c)
 	}
 	s.noteOrders(c, before)

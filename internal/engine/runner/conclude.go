@@ -195,7 +195,8 @@ func (r *Runner) moved(s *changeset.Changeset, c *changeset.Change, rec *recordi
 	}
 }
 
-// unreported reports whether nobody has reported the payment or the refund since the lookup by which it never arrived, or was never paid.
+// unreported reports whether an inference still holds when it is recorded. A webhook may have reported the payment or the refund after the
+// lookup that did not find it.
 func unreported(s *changeset.Changeset, c *changeset.Change, op *payment.Operation, i gateway.Inference) bool {
 	switch {
 	case i.Concludes != gateway.NeverArrived && i.Concludes != gateway.NeverPaid:

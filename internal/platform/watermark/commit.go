@@ -10,8 +10,8 @@ import (
 // CommitKind is the kind of row by which a commit is found again.
 type CommitKind string
 
-// The kinds of rows. The rows of the first five are never deleted. Retention deletes entries of the log after a [Life] at the earliest, and
-// batches of events sooner: one that is older than an hour counts as found.
+// The kinds of rows. The rows of the first five are never deleted. Retention deletes entries of the log after a [Life] at the earliest. It
+// may delete a batch of events sooner, so a batch that is older than an hour counts as found.
 const (
 	// CommitVersion is a version of an attempt.
 	CommitVersion CommitKind = "version"

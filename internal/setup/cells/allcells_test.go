@@ -238,8 +238,8 @@ func TestEventsAreSentAgainInTheirCells(t *testing.T) {
 	times(2, 1, 2, 0, 1, 2)
 }
 
-// TestEachMethodIsOfAllCells: a method that is the first cell's by embedding is one to which a request comes only in the first cell,
-// since the router leads the id in its address, or one whose effect is the same in each cell.
+// TestEachMethodIsOfAllCells lists the methods that are the first cell's by embedding. Either the router leads their requests to the cell
+// of the id in the address, or their effect is the same in each cell.
 func TestEachMethodIsOfAllCells(t *testing.T) {
 	t.Parallel()
 	of := map[string]string{

@@ -131,8 +131,8 @@ function decoded(part: string): string {
 }
 
 /**
- * The request that creates an order. Its key is made of the order's id: the same order is created once, whoever asks for it again. With what is
- * before it, an id of one character is long enough for a key, too.
+ * The request that creates an order. Its key is a prefix and the order's id, so a repeated request creates no second order. With the prefix, an
+ * id of one character is long enough for a key.
  */
 async function newOrder<C>(shop: Shop<C>, user: string, order: string): Promise<Raw> {
   const terms = await shop.order(user, order);
