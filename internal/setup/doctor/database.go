@@ -45,7 +45,7 @@ func OfDatabase(s Store, live bool, now func() time.Time) []Check {
 		{Name: "server", Run: func(ctx context.Context) []Finding {
 			asked := now()
 			v, err := s.Vitals(ctx)
-			return server(v, between(asked, now()), err)
+			return server(v, apart(v.Now, asked, now()), err)
 		}},
 		{Name: "notices", Run: func(ctx context.Context) []Finding { return notices(ctx, s) }},
 	}
@@ -93,10 +93,13 @@ func role(role string, may bool, err error) []Finding {
 	}}
 }
 
-// between is the middle of two times.
-func between(a, b time.Time) time.Time { return a.Add(b.Sub(a) / 2) }
+// apart is by how much, at the least, another clock differs from this one. It showed clock at some time between asked and
+// answered, so a slow response makes no difference of its own.
+func apart(clock, asked, answered time.Time) time.Duration {
+	return max(asked.Sub(clock), clock.Sub(answered), 0)
+}
 
-func server(v pool.Vitals, here time.Time, err error) []Finding {
+func server(v pool.Vitals, apart time.Duration, err error) []Finding {
 	if err != nil {
 		return failed("server", err, "check whether the server responds, and whether the role may read pg_stat_activity")
 	}
@@ -106,8 +109,7 @@ func server(v pool.Vitals, here time.Time, err error) []Finding {
 			found = append(found, Finding{Check: "server", Problem: problem, Remedy: remedy})
 		}
 	}
-	apart := v.Now.Sub(here).Abs()
-	add(apart > clocksApart, fmt.Sprintf("the server's clock and this machine's clock differ by %s", apart.Round(time.Millisecond)), "synchronize both clocks by NTP")
+	add(apart > clocksApart, fmt.Sprintf("the server's clock and this machine's clock differ by at least %s", apart.Round(time.Millisecond)), "synchronize both clocks by NTP")
 	add(v.Free < v.Most, fmt.Sprintf("the server has %d free connections, and each process opens up to %d", v.Free, v.Most),
 		"raise max_connections, lower pool_max_conns in database_url, or put PgBouncer in front of the server (database.pooler)")
 	add(!v.Autovacuum, "autovacuum or track_counts is off: tables grow, and query plans get worse", "turn both on")

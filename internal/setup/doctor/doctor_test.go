@@ -92,6 +92,26 @@ func TestOfDatabase(t *testing.T) {
 	}
 }
 
+// TestASlowServer needs ten seconds to respond. Its clock was read at some time between, and the doctor names the difference that is
+// certain.
+func TestASlowServer(t *testing.T) {
+	t.Parallel()
+	asked := time.Now()
+	for _, read := range []struct {
+		at   time.Duration
+		find string
+	}{{0, ""}, {10 * time.Second, ""}, {-5 * time.Second, "at least 5s"}, {15 * time.Second, "at least 5s"}} {
+		h, clock := wellServer(), asked.Add(-10*time.Second)
+		h.vitals.Now = asked.Add(read.at)
+		list, _ := problems(doctor.OfDatabase(h, true, func() time.Time {
+			clock = clock.Add(10 * time.Second)
+			return clock
+		}))
+		require.Equal(t, read.find != "", len(list) == 1, read.at)
+		require.Contains(t, strings.Join(list, ""), read.find)
+	}
+}
+
 // TestADatabaseThatDoesNotAnswer is one finding of one line: all else of it would say the same.
 func TestADatabaseThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()

@@ -68,7 +68,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.status = resp.StatusCode
 	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil && resp.Header.Get("Age") == "" {
 		// The header has whole seconds.
-		r.apart = min(date.Sub(asked).Abs(), date.Sub(r.now()).Abs())
+		r.apart = apart(date, asked, r.now())
 	}
 	return resp, nil
 }
