@@ -81,7 +81,7 @@ func records(t *testing.T) string {
 // trials returns the table of the test payments.
 func trials() string {
 	var b strings.Builder
-	b.WriteString("| kind | payment method | what a person does |\n|---|---|---|\n")
+	b.WriteString("| kind | payment method | a person's part |\n|---|---|---|\n")
 	for _, kind := range provider.Callable() {
 		trial := provider.Adapters()[kind].Trial
 		token, byHand := "–", trial.ByHand
