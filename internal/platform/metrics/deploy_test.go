@@ -182,7 +182,7 @@ func alertsTable(t *testing.T) string {
 		}
 	}
 	var table strings.Builder
-	table.WriteString("| what to do | wakes a person (`critical`) | can wait until morning (`warning`) |\n|---|---|---|\n")
+	table.WriteString("| runbook | wakes a person (`critical`) | can wait until morning (`warning`) |\n|---|---|---|\n")
 	for _, runbook := range runbooks {
 		page, heading, _ := strings.Cut(runbook, "#")
 		title := sections(t, page)[slices.Index(headings(t, page), heading)]
