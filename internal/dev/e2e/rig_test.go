@@ -24,7 +24,8 @@ const (
 	stripeSecret  = "whsec_of_the_endpoint_at_stripe"
 )
 
-// settings are the settings of every service here; a test changes them by environment variables.
+// settings are the settings of every service here; a test changes them by environment variables. On a busy machine a call to the
+// provider takes seconds, and most tests require its result in the first response.
 const settings = `
 listen: 127.0.0.1:0
 environment: test
@@ -38,8 +39,8 @@ accounts:
   - {name: stripe-eu, kind: stripe, webhook_secrets: [whsec_one_that_is_rolled, %[6]s]}
   - {name: stripe-fenced, kind: stripe, webhook_secrets: [%[6]s], allowed_ips: [192.0.2.0/24]}
   - {name: partner, kind: standard, webhook_secrets: [%[7]s]}
-idempotency: {wait: 12s, lease: 5s, quota: {new_keys: 100000, per: 1m}}
-provider_timeout: 4s
+idempotency: {wait: 60s, lease: 21s, quota: {new_keys: 100000, per: 1m}}
+provider_timeout: 20s
 reconcile: {after: 500ms, every: 100ms}
 `
 
@@ -183,11 +184,19 @@ func (r *rig) verifies(t *testing.T) {
 
 func (r *rig) verify(t *testing.T) (string, error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), binary, "verify")
-	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PAYLATCH_DATABASE_URL="+r.dsn+"&connect_timeout=15")
-	out, err := cmd.CombinedOutput()
+	var out []byte
+	var err error
+	eventually(t, "a response of the database", func() bool {
+		cmd := exec.CommandContext(t.Context(), binary, "verify")
+		cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PAYLATCH_DATABASE_URL="+r.dsn+"&connect_timeout=15")
+		out, err = cmd.CombinedOutput()
+		return err == nil || !unreached(string(out))
+	})
 	return string(out), err
 }
+
+// unreached reports whether a command that failed has printed that the database did not respond in time: it is run again then.
+func unreached(printed string) bool { return strings.Contains(printed, "storage unavailable") }
 
 // column reads the first column of a query.
 func column[T any](t *testing.T, r *rig, query string, args ...any) []T {

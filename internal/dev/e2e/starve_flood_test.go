@@ -31,7 +31,7 @@ func notice(ctx context.Context, from *http.Client, base, payment string) answer
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	return answer{resp.StatusCode, resp.Header, text, err}
+	return answer{status: resp.StatusCode, header: resp.Header, text: text, err: err}
 }
 
 // sender sends from an address of its own.
