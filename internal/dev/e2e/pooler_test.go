@@ -101,8 +101,7 @@ func (p *pooler) begin() {
 // ends returns the output of a service that does not start.
 func (r *rig) ends(environ ...string) string {
 	r.t.Helper()
-	p := start(r.t, r.t.TempDir(), append(settingsOfOne(), environ...), "serve")
-	within(r.t, "the end of the process", p.done)
+	p := ended(r.t, append(settingsOfOne(), environ...), "serve")
 	require.Equal(r.t, 2, p.cmd.ProcessState.ExitCode(), p.stderr)
 	return p.stderr.String()
 }
