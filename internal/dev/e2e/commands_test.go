@@ -109,6 +109,7 @@ func TestKilledDuringACommand(t *testing.T) {
 				await(t, held)
 				s.kill()
 				<-lost
+				r.leasesEnd(t)
 				every := "PAYLATCH_RECONCILE_EVERY=100ms"
 				if by == "retry" {
 					every = "PAYLATCH_RECONCILE_EVERY=1h"

@@ -54,6 +54,7 @@ func TestKilledDuringAComplete(t *testing.T) {
 				said := <-done
 				require.True(t, said.err != nil || said.peek().Stage != "final", "the service ended it before it was killed: %s", said.text)
 				held.Free()
+				r.leasesEnd(t)
 
 				every := "PAYLATCH_RECONCILE_EVERY=100ms"
 				if by == "retry" {

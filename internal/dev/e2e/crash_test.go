@@ -107,6 +107,7 @@ func TestKilledDuringAPay(t *testing.T) {
 				if by == "retry" {
 					every = "PAYLATCH_RECONCILE_EVERY=1h"
 				}
+				r.leasesEnd(t)
 				c := r.serve(every).customer()
 				id := one[string](t, r, `SELECT attempt_id::text FROM payment_attempts WHERE order_id = $1`, u.order)
 				if by == "retry" {

@@ -58,9 +58,7 @@ func ended(t *testing.T, environ []string, args ...string) (p *process) {
 				return true
 			case <-time.After(10 * time.Millisecond):
 			}
-			printed := p.stderr.String()
-			late := strings.Contains(printed, "the database does not respond yet") || strings.Contains(printed, "paylatch asks again before the first call")
-			if late && strings.Contains(printed, `"message":"serving"`) {
+			if strings.Contains(p.stderr.String(), `"message":"serving"`) {
 				p.kill()
 				return false
 			}
