@@ -180,7 +180,7 @@ func (r *rig) charged(t *testing.T, attempt string, amount int64) {
 func (r *rig) leasesEnd(t *testing.T) {
 	t.Helper()
 	for _, statement := range []string{
-		`UPDATE operations SET lease_until = now() WHERE lease_until > now()`,
+		`UPDATE operations SET lease_until = now(), next_at = least(next_at, now()) WHERE lease_until > now()`,
 		`UPDATE idempotency_keys SET lease_until = now() WHERE NOT answered AND lease_until > now()`,
 	} {
 		_, err := r.db.Exec(t.Context(), statement)
