@@ -76,7 +76,7 @@ func TestServeDelivers(t *testing.T) {
 	dsn := testdb.New(t)
 	serving := command(t, []string{
 		"PAYLATCH_DATABASE_URL=" + dsn, "PAYLATCH_ENVIRONMENT=test", "PAYLATCH_ENCRYPTION_KEYS=" + encryptionKeys, "PAYLATCH_LISTEN=127.0.0.1:0",
-		"PAYLATCH_AUTH_HS256=[{id: shop, secret: " + secret + ", roles: [service]}]", "PAYLATCH_ACCOUNTS=[{name: a, kind: stripe, api_key: sk_test_1}]",
+		"PAYLATCH_SHUTDOWN_TIMEOUT=" + soon.String(), "PAYLATCH_AUTH_HS256=[{id: shop, secret: " + secret + ", roles: [service]}]", "PAYLATCH_ACCOUNTS=[{name: a, kind: stripe, api_key: sk_test_1}]",
 		`PAYLATCH_ENDPOINTS=[{"name":"shop","url":"` + shop.URL + `","secrets":["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],"allow_private":true}]`,
 	}, "serve")
 	var log bytes.Buffer
@@ -86,7 +86,7 @@ func TestServeDelivers(t *testing.T) {
 	require.Eventually(t, func() bool {
 		var n int
 		return conn.QueryRow(t.Context(), "SELECT count(*) FROM endpoints").Scan(&n) == nil && n == 1
-	}, time.Minute, 50*time.Millisecond, "the endpoint is registered")
+	}, soon, 50*time.Millisecond, "the endpoint is registered")
 	_, err := conn.Exec(t.Context(), `WITH b AS (INSERT INTO outbox_batches (events, created_at) VALUES (1, now()) RETURNING batch)
 		INSERT INTO outbox (batch, nth, order_id, message_id, subject, type, version, payload, created_at)
 		SELECT batch, 1, 'A-1', '8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90', 'A-1', 'order.paid', 2, '{"order_id": "A-1"}', '2026-03-01T09:30:00.12Z' FROM b`)
@@ -95,7 +95,7 @@ func TestServeDelivers(t *testing.T) {
 	case body := <-bodies:
 		require.Equal(t, `{"id":"8e6d1f5a-3c0b-5b6e-9a53-2f1e7d4c8b90","type":"order.paid","created_at":"2026-03-01T09:30:00.120000Z",`+ //nolint:testifylint // the bytes count
 			`"subject":"A-1","version":2,"data":{"order_id":"A-1"}}`, body)
-	case <-time.After(30 * time.Second):
+	case <-time.After(soon):
 		require.Fail(t, "nothing was delivered", log.String())
 	}
 	require.NoError(t, serving.Process.Signal(syscall.SIGTERM))

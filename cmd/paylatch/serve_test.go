@@ -9,11 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// soon is how long a test waits for a process. On a busy machine its start alone may take ten seconds.
+const soon = 5 * time.Minute
+
 // refused runs `serve`, which must end by itself, and returns its output.
 func refused(t *testing.T, environ ...string) string {
 	t.Helper()
 	cmd := command(t, environ, "serve")
-	limit := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	limit := time.AfterFunc(soon, func() { _ = cmd.Process.Kill() })
 	defer limit.Stop()
 	code, stdout, stderr := finish(t, cmd)
 	require.Equal(t, 2, code, stderr)

@@ -116,14 +116,17 @@ func (s slow) Authenticate(ctx context.Context, _, _ string) (authz.Actor, error
 
 func TestBodiesThatNeverEnd(t *testing.T) {
 	t.Parallel()
-	config := api.NewHTTPServer("", nil, zerolog.Nop())
-	config.ReadTimeout = 200 * time.Millisecond
-	b := serve(t, config)
 	const head = "POST /v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer u1\r\nIdempotency-Key: key-00000001\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
 	for _, end := range []struct {
 		hangUp bool
 		status int
 	}{{false, 408}, {true, 400}} {
+		config := api.NewHTTPServer("", nil, zerolog.Nop())
+		config.ReadTimeout = 200 * time.Millisecond
+		if end.hangUp {
+			config.ReadTimeout = 5 * soon // it ends before
+		}
+		b := serve(t, config)
 		conn, err := net.Dial("tcp", b.server.Listener.Addr().String())
 		require.NoError(t, err)
 		_, err = io.WriteString(conn, head)
@@ -178,7 +181,7 @@ func TestWhatTheServerSaysIsInTheLog(t *testing.T) {
 	t.Cleanup(server.Close)
 	_, err := (&http.Transport{}).RoundTrip(httptest.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil))
 	require.Error(t, err)
-	require.Eventually(t, func() bool { return lines.String() != "" }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return lines.String() != "" }, soon, time.Millisecond)
 	text := lines.String()
 	require.Equal(t, 1, strings.Count(text, "\n"), text)
 	var line map[string]string

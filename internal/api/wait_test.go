@@ -88,7 +88,7 @@ func TestPoll_at_once(t *testing.T) {
 	}
 	asked := time.Now()
 	w.send(http.MethodHead, path+"?wait=60", "", `If-None-Match: "2"`)
-	require.Less(t, time.Since(asked), 30*time.Second, "a HEAD")
+	require.Less(t, time.Since(asked), time.Minute, "a HEAD")
 	w.payments.shows(succeeded())
 	require.Equal(t, 304, w.send(http.MethodGet, path+"?wait=60", "", `If-None-Match: "3"`).StatusCode, "it is final")
 	w.payments.err = payment.ErrForbidden

@@ -23,7 +23,7 @@ const (
 	apiKey     = "key_of_the_account"
 	hookSecret = "whsec_c2FuZGJveC10ZXN0LXNlY3JldC0wMTIzNDU2Nzg5"
 	// wait is the time limit for events that never come, enough the time limit for events that must come on a busy machine.
-	wait, enough = 3 * time.Second, 40 * time.Second
+	wait, enough = 3 * time.Second, 5 * time.Minute
 )
 
 // setting is a sandbox, and the handlers between it and the checks.

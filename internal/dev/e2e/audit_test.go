@@ -16,9 +16,19 @@ import (
 // tool runs a command to its end.
 func tool(t *testing.T, dsn string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	p := start(t, t.TempDir(), []string{"PAYLATCH_DATABASE_URL=" + dsn}, args...)
-	within(t, "the end of "+strings.Join(args, " "), p.done)
-	return p.cmd.ProcessState.ExitCode(), p.stdout.String(), p.stderr.String()
+	return toolWith(t, []string{"PAYLATCH_DATABASE_URL=" + dsn}, args...)
+}
+
+// toolWith is tool with other settings.
+func toolWith(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	eventually(t, "a response of the database", func() bool {
+		p := start(t, t.TempDir(), environ, args...)
+		within(t, "the end of "+strings.Join(args, " "), p.done)
+		code, stdout, stderr = p.cmd.ProcessState.ExitCode(), p.stdout.String(), p.stderr.String()
+		return code == 0 || !unreached(stderr)
+	})
+	return code, stdout, stderr
 }
 
 // servingRole makes a login role, grants it the serving privileges, and returns the database's address for it.
@@ -51,7 +61,7 @@ func TestAuditCantBeEmptied(t *testing.T) {
 	o := newOrganisationOn(t, r, "PAYLATCH_DATABASE_URL="+serving)
 	r.busyDay(t, o)
 	require.NotContains(t, o.stderr.String(), "permission denied")
-	require.NotContains(t, o.stderr.String(), `"level":"error"`)
+	require.Empty(t, o.stderr.failures())
 	require.NotContains(t, o.stderr.String(), "may change the audit log")
 
 	conn, err := pgx.Connect(t.Context(), serving)
@@ -121,7 +131,11 @@ func (r *rig) busyDay(t *testing.T, o *organisation) {
 	u, support := o.customer(), o.as(token("sam", "support"))
 	for _, paid := range []string{"tok_twice", "tok_disorder", "tok_async_decline", "tok_webhook_first", "tok_hang_charged", "tok_late_success"} {
 		order, key := u.order(t), unique("pay")
+		if paid == "tok_late_success" {
+			r.hooks.shut() // on a busy machine the success would be there before the failure
+		}
 		first := u.pay(t.Context(), order, key, paid).attempt(t, http.StatusCreated)
+		r.hooks.Mend()
 		u.pay(t.Context(), order, key, paid).is(t, http.StatusCreated)
 		a := u.settled(t, first.ID)
 		u.send(t.Context(), http.MethodGet, "/v1/payment-attempts/"+a.ID+"?wait=1", "", "If-None-Match: \"1\"").is(t, http.StatusOK)
@@ -146,9 +160,8 @@ func (r *rig) busyDay(t *testing.T, o *organisation) {
 	eventually(t, "the refusal in the audit log", func() bool {
 		return len(column[string](t, r, "SELECT action FROM staff_audit WHERE action = 'token.refused'")) > 0
 	})
-	require.Contains(t, string(o.as("").send(t.Context(), http.MethodGet, "/metrics", "").text), `paylatch_access_refused_total{action="token.refused"} 1`)
-	ready := o.as("").send(t.Context(), http.MethodGet, "/readyz", "")
-	ready.is(t, http.StatusOK)
+	require.Regexp(t, `paylatch_access_refused_total\{action="token\.refused"\} [1-9]`, string(o.as("").send(t.Context(), http.MethodGet, "/metrics", "").text))
+	o.ready(t)
 }
 
 // drop removes a role with its grants.

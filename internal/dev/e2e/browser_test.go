@@ -34,7 +34,7 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-quic", true),
-		chromedp.Flag("disable-component-update", true))
+		chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(soon))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, cancel := chromedp.NewContext(allocator)
 	quitBrowser = func() {
@@ -107,6 +107,15 @@ func (b *tab) open(address string) {
 	b.do(chromedp.Navigate(address))
 }
 
+// openUntil opens a page, again and again until an expression is true on it: a busy machine may show the page without some of its data.
+func (b *tab) openUntil(address, expression string) {
+	b.t.Helper()
+	eventually(b.t, expression, func() bool {
+		b.open(address)
+		return eval[bool](b, "Boolean("+expression+")")
+	})
+}
+
 // click presses the mouse in the middle of an element, count times. It finds the element by a script: chromedp's own tree of
 // nodes does not outlive a page that comes back from the cache.
 func (b *tab) click(selector string, count ...int) {
@@ -121,7 +130,7 @@ func (b *tab) click(selector string, count ...int) {
 // removed meanwhile. The page itself reports whether the mouse met the element, as far as its scripts run.
 func (b *tab) press(element string) (x, y float64) {
 	b.t.Helper()
-	for range 5 {
+	for range 20 {
 		b.until(`document.readyState === "complete" && ` + element + `?.checkVisibility() && ` + element + `.getAttribute("aria-disabled") !== "true"`)
 		at := eval[struct{ X, Y float64 }](b, `(() => {
 			const e = `+element+`;

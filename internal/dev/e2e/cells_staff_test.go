@@ -29,9 +29,12 @@ func (c *twoCells) staffReadsAll(t *testing.T, attempt string) {
 	t.Helper()
 	staff := c.as(token("ada", "admin"))
 	read := func(path string) string {
-		a := staff.send(t.Context(), http.MethodGet, path, "")
-		a.is(t, http.StatusOK)
-		require.Empty(t, a.header.Get("Incomplete"))
+		var a answer
+		eventually(t, "a response with both cells", func() bool { // a busy machine may miss the time limit of a cell
+			a = staff.send(t.Context(), http.MethodGet, path, "")
+			a.is(t, http.StatusOK)
+			return a.header.Get("Incomplete") == ""
+		})
 		return string(a.text)
 	}
 	cases := [2]string{c.opened(t, 0), c.opened(t, 1)}
@@ -96,9 +99,13 @@ func TestStaffReadsWithoutACell(t *testing.T) {
 		"/v1/support/discrepancies": here, "/v1/support/overview": `"kind":"needs_review"`, "/v1/support/jobs": `"kind":"replay"`,
 		"/v1/support/refund-requests": `"items":[]`, "/v1/support/audit": `"cell":0`, "/v1/endpoints": `"items":[]`,
 	} {
-		a := staff.send(t.Context(), http.MethodGet, path, "")
+		var a answer
+		eventually(t, path+" without cell 1, and with cell 0", func() bool { // which may miss its time limit, too, on a busy machine
+			a = staff.send(t.Context(), http.MethodGet, path, "")
+			require.NotEmpty(t, a.header.Get("Incomplete")+a.peekProblem().Code, path)
+			return a.header.Get("Incomplete") == "without cell 1: no response from there"
+		})
 		a.is(t, http.StatusOK)
-		require.Equal(t, "without cell 1: no response from there", a.header.Get("Incomplete"), path)
 		require.Contains(t, string(a.text), has)
 	}
 	blunt := client{base: c.base, token: token("ada", "admin"), blunt: true}
@@ -135,9 +142,8 @@ func TestCellsInTheConsole(t *testing.T) {
 	require.LessOrEqual(t, b.width(), 360)
 	b.picture("cells")
 	cases := []string{c.opened(t, 0), c.opened(t, 1)}
-	b.open(s.base + "/support/discrepancies")
 	for _, id := range cases {
-		require.True(t, eval[bool](b, `document.getElementById("d-`+id+`") !== null`))
+		b.openUntil(s.base+"/support/discrepancies", `document.getElementById("d-`+id+`") !== null`)
 	}
 	eventually(t, "the count of both cells", func() bool { // which is used again for a second
 		b.open(s.base + "/support/discrepancies")
@@ -160,8 +166,7 @@ func TestCellsInTheConsole(t *testing.T) {
 	require.True(t, eval[bool](b, `document.getElementById("d-`+cases[0]+`") === null`))
 	b.open(s.base + "/support?cell=all")
 	b.until(shown + ` === "All cells"`)
-	b.open(s.base + "/support/endpoints")
-	require.Equal(t, "shop, cell 0|shop, cell 1", eval[string](b, `[...document.querySelectorAll(".endpoint h2 a")].map((a) => a.innerText).join("|")`))
+	b.openUntil(s.base+"/support/endpoints", `[...document.querySelectorAll(".endpoint h2 a")].map((a) => a.innerText).join("|") === "shop, cell 0|shop, cell 1"`)
 	b.open(s.base + "/support/endpoints/shop/redeliver?after=0")
 	b.until(`document.getElementById("choose") !== null`)
 	b.open(s.base + "/support/endpoints")
@@ -182,14 +187,12 @@ func TestCellsInTheConsole(t *testing.T) {
 	b.open(s.base + "/support?cell=all")
 	crash(t, server)
 	for _, page := range []string{"", "/discrepancies", "/jobs", "/refund-requests", "/endpoints", "/audit"} {
-		b.open(s.base + "/support" + page)
-		b.until(`document.querySelector("main .warning")?.innerText === "Some data is missing, without cell 1: no response from there."`)
+		b.openUntil(s.base+"/support"+page, `document.querySelector("main .warning")?.innerText === "Some data is missing, without cell 1: no response from there."`)
 		require.True(t, eval[bool](b, `document.querySelectorAll("main .warning").length === 1`), page)
 		b.accessible("without a cell: " + page)
 		b.picture("without" + strings.ReplaceAll(page, "/", "-"))
 	}
-	b.open(s.base + "/support/discrepancies")
-	require.True(t, eval[bool](b, `document.getElementById("d-`+cases[0]+`") !== null`))
+	b.openUntil(s.base+"/support/discrepancies", `document.getElementById("d-`+cases[0]+`") !== null`)
 	require.True(t, eval[bool](b, `document.getElementById("d-`+cases[1]+`") === null`))
 }
 

@@ -18,7 +18,7 @@ func TestChecksDontStarveCharges(t *testing.T) {
 	r := newRig(t)
 	s := r.serve(fmt.Sprintf("PAYLATCH_ACCOUNTS=[{name: sandbox, kind: sandbox, base_url: %q, webhook_secrets: [%s], "+
 		"breaker: {failures: 0}, rate_limit: {per_second: 10}}]", r.gate.URL, sandboxSecret))
-	checker := s.bluntly(token("u1", "customer"))
+	checker := s.as(token("u1", "customer"))
 	checked := make([]string, 60)
 	for i := range checked {
 		checked[i] = checker.pay(t.Context(), checker.order(t), unique("pay"), "tok_never").attempt(t, http.StatusCreated).ID
@@ -40,7 +40,7 @@ func TestChecksDontStarveCharges(t *testing.T) {
 	}
 	eventually(t, "each pending pay is checked", func() bool { return answered.Load() > int64(len(checked)) })
 	for i := range 15 {
-		other := s.bluntly(token(fmt.Sprintf("other-%d", i), "customer"))
+		other := s.as(token(fmt.Sprintf("other-%d", i), "customer")) // a database that is busy refuses a pay for now, a rate limit does not
 		a := other.pay(t.Context(), other.order(t), unique("pay"), "tok_success").attempt(t, http.StatusCreated)
 		require.Equal(t, "succeeded", a.Status, "the charge is made at once: %+v", a)
 	}

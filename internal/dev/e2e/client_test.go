@@ -19,7 +19,7 @@ import (
 // plain opens a connection for each request: net/http would send some again by
 // itself on one that was reused and broke.
 var plain = &http.Client{
-	Timeout:       time.Minute,
+	Timeout:       soon,
 	Transport:     &http.Transport{DisableKeepAlives: true},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
@@ -30,6 +30,8 @@ type answer struct {
 	header http.Header
 	text   []byte
 	err    error
+	// repeated is set if the request was refused for now before, and sent again.
+	repeated bool
 }
 
 // client is one caller of one service. It sends a request again after a 503 and after 409 request-in-progress, as the
@@ -44,6 +46,7 @@ type client struct {
 	signing string
 }
 
+// tries is how often a request is sent that is refused for another reason than a busy machine.
 const tries, pause = 100, 50 * time.Millisecond
 
 // send sends a request with headers of the form "Name: value"; "Name: -" leaves
@@ -54,16 +57,18 @@ func (c client) send(ctx context.Context, method, path, body string, headers ...
 
 // again repeats a request that the service could not take for now.
 func again(ctx context.Context, blunt bool, send func() answer) answer {
-	for range tries {
+	end := time.Now().Add(soon)
+	for n := 0; ; n++ {
 		a := send()
-		if blunt || a.status != http.StatusServiceUnavailable && a.peekProblem().Code != "request-in-progress" {
+		a.repeated = n > 0
+		code := a.peekProblem().Code
+		busy := code == "storage-unavailable" || code == "overloaded" || code == "request-in-progress"
+		left := n < tries || busy && time.Now().Before(end)
+		if blunt || !busy && a.status != http.StatusServiceUnavailable || !left || ctx.Err() != nil {
 			return a
 		}
-		wait, cancel := context.WithTimeout(ctx, pause)
-		<-wait.Done()
-		cancel()
+		breathe(ctx, pause)
 	}
-	return send()
 }
 
 func (c client) once(ctx context.Context, method, path, body string, headers []string) answer {
@@ -99,7 +104,7 @@ func exchange(r *http.Request) answer {
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	return answer{resp.StatusCode, resp.Header, text, err}
+	return answer{status: resp.StatusCode, header: resp.Header, text: text, err: err}
 }
 
 // backend is the merchant's, where the caller is a customer: it acts for that one.

@@ -75,7 +75,11 @@ func (r *rig) sent(t *testing.T, event uuid.UUID) []byte {
 // late makes an order for which money came in after its payment had failed.
 func (s *demoShop) late(t *testing.T) attempt {
 	t.Helper()
-	a := s.bought(t, unique("late"), "tok_late_success")
+	var a attempt
+	eventually(t, "a failure before the success", func() bool { // on a busy machine the success may be there first
+		a = s.bought(t, unique("late"), "tok_late_success")
+		return a.Status == "failed"
+	})
 	eventually(t, "the late success", func() bool {
 		return len(column[string](t, s.rig, `SELECT kind::text FROM discrepancies WHERE attempt_id = $1`, a.ID)) == 1
 	})
@@ -256,7 +260,7 @@ func TestWhatStaffDoesInTheConsole(t *testing.T) {
 		id := one[string](t, s.rig, `SELECT discrepancy_id::text FROM discrepancies WHERE attempt_id = $1`, lateOne.ID)
 		jo := signedIn(t, s.base, "jo", "support")
 		waiting := jo.get("/support/discrepancies").page()
-		require.Contains(t, waiting, "late success €19.99, waiting for less than a minute")
+		require.Regexp(t, "late success €19\\.99, waiting for (less than a minute|[0-9]+ minutes?)", waiting)
 		require.Contains(t, waiting, "What to do:")
 		path := "/support/discrepancies/" + id + "/resolve"
 		key := jo.get(path).hidden(t, "key")

@@ -3,7 +3,9 @@ package e2e_test
 import (
 	"net/http"
 	"regexp"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -13,6 +15,7 @@ func TestConsoleDisputes(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)
 	a := s.bought(t, unique("o"), "tok_success")
+	before := time.Now()
 	s.disputed(t, a)
 	sam := signedIn(t, s.base, "sam", "support")
 	shown := func(query string) []string {
@@ -46,7 +49,13 @@ func TestConsoleDisputes(t *testing.T) {
 	counted := client{base: s.base}.send(t.Context(), http.MethodGet, "/metrics", "")
 	counted.is(t, http.StatusOK)
 	require.Regexp(t, `paylatch_disputes_open\{account="sandbox"\} 3\n`, string(counted.text))
-	require.Regexp(t, `paylatch_dispute_due_seconds\{account="sandbox"\} -95[34]\d\d`, string(counted.text))
+	due := regexp.MustCompile(`paylatch_dispute_due_seconds\{account="sandbox"\} (\S+)`).FindSubmatch(counted.text)
+	require.NotNil(t, due, "%s", counted.text)
+	seconds, err := strconv.ParseFloat(string(due[1]), 64)
+	require.NoError(t, err)
+	const over = -(26*3600 + 30*60)
+	require.LessOrEqual(t, seconds, over+5.0, "for 26 hours and a half")
+	require.GreaterOrEqual(t, seconds, over-5-time.Since(before).Seconds())
 	require.NotContains(t, string(counted.text), `paylatch_dispute_due_seconds{account="other"}`)
 }
 

@@ -104,7 +104,7 @@ func TestStaffLooksAfterEndpoints(t *testing.T) {
 		require.Contains(t, string(list.text), `href="/support/endpoints" aria-current="page"`)
 		require.Contains(t, list.page(), "Retries waiting 2 Dead letters 0 Last success none Last failure 2", "of the shop")
 		require.Contains(t, list.page(), "quiet active")
-		require.Contains(t, list.page(), "The oldest undelivered event is less than a minute old.")
+		require.Regexp(t, `The oldest undelivered event is (less than a minute|[0-9]+ minutes?) old\.`, list.page())
 		log := sam.get(shop)
 		require.Regexp(t, "(order.paid "+paid+"|payment_attempt.succeeded "+succeeded+") of order "+a.OrderID+" 503 Service Unavailable: <script>", log.page())
 		require.NotContains(t, string(log.text), "<script>document")
@@ -164,12 +164,12 @@ func TestStaffLooksAfterEndpoints(t *testing.T) {
 		done := sam.post(shop+"/redeliver", "key", sure.hidden(t, "key"), "after", sure.hidden(t, "after"), "reason", sure.hidden(t, "reason"), "sure", sure.hidden(t, "sure"))
 		require.Contains(t, sam.followed(done).page(), "paylatch will send the events again; the list below will show the attempts.")
 		eventually(t, "what does not wait for its next try arrives", func() bool { ids, _ := v.got(); return slices.Equal(ids, []string{paid, paid}) })
-		require.Contains(t, sam.get(shop).page(), "Retries waiting 1 Dead letters 0")
+		eventually(t, "one waits", func() bool { return strings.Contains(sam.get(shop).page(), "Retries waiting 1 Dead letters 0") })
 		sam.post(shop+"/redeliver", "key", uuid.NewString(), "event", succeeded, "reason", "case 5").is(t, http.StatusSeeOther)
 		eventually(t, "the payment says where", func() bool {
 			return regexp.MustCompile(`that the payment succeeded\. It was delivered to the endpoint shop on 2\d{3}-\S+ \S+ UTC\. Details`).MatchString(sam.get("/support/attempts/" + a.ID).page())
 		})
-		require.Contains(t, sam.get(shop).page(), "Retries waiting 0 Dead letters 0")
+		eventually(t, "none waits", func() bool { return strings.Contains(sam.get(shop).page(), "Retries waiting 0 Dead letters 0") })
 
 		oldest := sam.post(shop+"/redeliver", "key", uuid.NewString(), "from", "oldest", "reason", "case 6")
 		require.Contains(t, oldest.page(), "paylatch will send shop all stored events of its types, in their order.")

@@ -102,6 +102,7 @@ func TestKilledDuringAnApproval(t *testing.T) {
 	s.kill()
 	at.Free()
 	<-gone
+	r.leasesEnd(t)
 
 	next := r.serve()
 	for _, who := range []string{"ada", "bob"} {

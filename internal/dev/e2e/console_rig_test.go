@@ -23,22 +23,25 @@ const leftAlone = "PAYLATCH_RECONCILE_AFTER=1h"
 // openConsole starts `paylatch dev`; tokens of this package are its own.
 func openConsole(t *testing.T, environ ...string) *demoShop {
 	t.Helper()
-	return openDev(t, append(environ, devSecret)...)
+	patient := []string{"PAYLATCH_PROVIDER_TIMEOUT=20s", "PAYLATCH_IDEMPOTENCY_LEASE=21s", devSecret}
+	return openDev(t, append(patient, environ...)...)
 }
 
-// person is a person with a browser that runs no script.
+// person is a person with a browser that runs no script. As the page asks for it, a person sends a request again that got a 503: a
+// busy machine has no connection for everybody at any time. A blunt one does not.
 type person struct {
-	t    *testing.T
-	base string
-	http *http.Client
+	t     *testing.T
+	base  string
+	http  *http.Client
+	blunt bool
 }
 
 func newPerson(t *testing.T, base string) *person {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
-	return &person{t, base, &http.Client{
-		Jar: jar, Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true},
+	return &person{t: t, base: base, http: &http.Client{
+		Jar: jar, Timeout: soon, Transport: &http.Transport{DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -52,6 +55,16 @@ func signedIn(t *testing.T, base, name, role string) *person {
 }
 
 func (p *person) send(method, path, body string, headers ...string) answer {
+	p.t.Helper()
+	for end := time.Now().Add(soon); ; breathe(p.t.Context(), pause) {
+		a := p.once(method, path, body, headers)
+		if p.blunt || a.status != http.StatusServiceUnavailable || time.Now().After(end) {
+			return a
+		}
+	}
+}
+
+func (p *person) once(method, path, body string, headers []string) answer {
 	p.t.Helper()
 	r, err := http.NewRequestWithContext(p.t.Context(), method, p.base+path, strings.NewReader(body))
 	require.NoError(p.t, err)
@@ -67,7 +80,7 @@ func (p *person) send(method, path, body string, headers ...string) answer {
 	require.NoError(p.t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	return answer{resp.StatusCode, resp.Header, text, err}
+	return answer{status: resp.StatusCode, header: resp.Header, text: text, err: err}
 }
 
 func (p *person) get(path string, headers ...string) answer {

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -89,6 +88,7 @@ func TestASessionEnds(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)
 	p := newPerson(t, s.base)
+	began := time.Now()
 	a := p.post("/support/sign-in", "token", token("sam", "support"))
 	a.is(t, http.StatusSeeOther)
 	cookie := a.header.Get("Set-Cookie")
@@ -102,7 +102,8 @@ func TestASessionEnds(t *testing.T) {
 	as(value).is(t, http.StatusOK)
 	require.Empty(t, column[string](t, s.rig, `SELECT token FROM sessions WHERE token = $1 OR encode(data, 'escape') LIKE '%' || $1 || '%'`, value), "the store can't sign anybody in")
 	left := one[float64](t, s.rig, `SELECT extract(epoch FROM expiry - now())::float8 FROM sessions`)
-	require.InDelta(t, (30 * time.Minute).Seconds(), left, 60, "a session that is not used ends")
+	require.LessOrEqual(t, left, (30*time.Minute).Seconds()+1, "a session that is not used ends")
+	require.GreaterOrEqual(t, left, (30*time.Minute-time.Since(began)).Seconds()-1)
 
 	again := p.post("/support/sign-in", "token", token("sam", "support"))
 	require.NotContains(t, again.header.Get("Set-Cookie"), value, "a sign-in has a new session")
@@ -129,21 +130,31 @@ func TestASessionEnds(t *testing.T) {
 func TestASignOutEndsTheSessionOfAPageUnderWay(t *testing.T) {
 	t.Parallel()
 	s := openConsole(t)
-	p := signedIn(t, s.base, "ada", "admin")
-	tx, err := s.db.Begin(t.Context())
-	require.NoError(t, err)
-	defer func() { _ = tx.Rollback(t.Context()) }()
-	_, err = tx.Exec(t.Context(), "LOCK TABLE staff_audit")
-	require.NoError(t, err)
-	page := make(chan answer, 1)
-	go func() { page <- p.get("/support/audit") }()
-	eventually(t, "the page", func() bool {
-		return one[int](t, s.rig, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
+	eventually(t, "a page that arrives", func() bool { // on a busy machine its statement may reach its time limit before the sign-out
+		p := signedIn(t, s.base, "ada", "admin")
+		p.blunt = true
+		tx, err := s.db.Begin(t.Context())
+		require.NoError(t, err)
+		defer func() { _ = tx.Rollback(t.Context()) }()
+		_, err = tx.Exec(t.Context(), "LOCK TABLE staff_audit")
+		require.NoError(t, err)
+		page := make(chan answer, 1)
+		go func() { page <- p.get("/support/audit") }()
+		eventually(t, "the page", func() bool {
+			return len(page) > 0 || one[int](t, s.rig, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
+		})
+		out := p.post("/support/sign-out")
+		require.NoError(t, tx.Rollback(t.Context()))
+		got := <-page
+		if out.status == http.StatusServiceUnavailable || got.status == http.StatusServiceUnavailable {
+			return false
+		}
+		out.is(t, http.StatusSeeOther)
+		got.is(t, http.StatusOK)
+		p.blunt = false
+		p.get("/support").is(t, http.StatusSeeOther)
+		return true
 	})
-	p.post("/support/sign-out").is(t, http.StatusSeeOther)
-	require.NoError(t, tx.Rollback(t.Context()))
-	(<-page).is(t, http.StatusOK)
-	p.get("/support").is(t, http.StatusSeeOther)
 }
 
 // TestASessionThatCantBeWrittenIsToldOnce: a finished command stays done, and its page must not deny it.
@@ -153,6 +164,7 @@ func TestASessionThatCantBeWrittenIsToldOnce(t *testing.T) {
 	path := "/support/attempts/" + s.bought(t, unique("o"), "tok_never").ID
 	p := signedIn(t, s.base, "sam", "support")
 	key := p.get(path+"/recheck").hidden(t, "key")
+	p.blunt = true
 	_, err := s.db.Exec(t.Context(), "ALTER TABLE sessions ADD CONSTRAINT closed CHECK (false) NOT VALID")
 	require.NoError(t, err)
 	page, done := p.get(path), p.post(path+"/recheck", "key", key, "reason", "case 1")
@@ -277,25 +289,15 @@ func TestSearchesAndSignInsAreLimited(t *testing.T) {
 	s := openConsole(t)
 	p := signedIn(t, s.base, "sam", "support")
 	limited := func(what string, again func() answer) {
-		// Many at once: one after the other they may be slower than the limit.
-		answers := make(chan answer, 400)
-		var all sync.WaitGroup
-		for range 20 {
-			all.Go(func() {
-				for range cap(answers) / 20 {
-					answers <- again()
-				}
-			})
-		}
-		all.Wait()
-		close(answers)
 		var last answer
-		for a := range answers {
-			if a.status == http.StatusTooManyRequests {
-				last = a
+		eventually(t, what+": a refusal", func() bool { // a busy machine may answer many at once slower than the limit
+			for _, a := range atOnce(200, func(int) answer { return again() }) {
+				if a.status == http.StatusTooManyRequests {
+					last = a
+				}
 			}
-		}
-		last.is(t, http.StatusTooManyRequests)
+			return last.status == http.StatusTooManyRequests
+		})
 		require.Regexp(t, `^[1-9][0-9]?$`, last.header.Get("Retry-After"), what)
 		require.Contains(t, last.page(), "too many requests")
 	}

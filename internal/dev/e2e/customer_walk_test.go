@@ -44,8 +44,8 @@ func TestCustomerWalk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			s := r.serve("PAYLATCH_ORDERS_CUSTOMERS_MAY="+may, "PAYLATCH_PROVIDER_TIMEOUT=300ms", "PAYLATCH_IDEMPOTENCY_WAIT=300ms",
-				"PAYLATCH_IDEMPOTENCY_LEASE=2s")
+			s := r.serve("PAYLATCH_ORDERS_CUSTOMERS_MAY="+may, "PAYLATCH_PROVIDER_TIMEOUT=1500ms", "PAYLATCH_IDEMPOTENCY_WAIT=300ms",
+				"PAYLATCH_IDEMPOTENCY_LEASE=5s")
 			doc, err := contract.Load(contractfile.Document)
 			require.NoError(t, err)
 			w := &walk{rig: r, service: s, doc: doc, orders: map[string]int64{}, sent: map[string]int{}, answers: map[string]int{}}

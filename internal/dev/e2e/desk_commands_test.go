@@ -18,14 +18,18 @@ func (r *rig) commandLine(args ...string) (printed string, code int) {
 	file := filepath.Join(dir, "paylatch.yaml")
 	text := fmt.Sprintf(settings, r.dsn, dir, secret, r.gate.URL, sandboxSecret, stripeSecret, partnerSecret)
 	require.NoError(r.t, os.WriteFile(file, []byte(text), 0o600))
-	cmd := exec.CommandContext(r.t.Context(), binary, append(args, "--config", file)...)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		var exit *exec.ExitError
-		require.ErrorAs(r.t, err, &exit)
-	}
-	return string(out), cmd.ProcessState.ExitCode()
+	eventually(r.t, "a response of the database", func() bool {
+		cmd := exec.CommandContext(r.t.Context(), binary, append(args, "--config", file)...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			var exit *exec.ExitError
+			require.ErrorAs(r.t, err, &exit)
+		}
+		printed, code = string(out), cmd.ProcessState.ExitCode()
+		return code == 0 || !unreached(printed)
+	})
+	return printed, code
 }
 
 // TestRefundCommand refunds from the command line: the same key once, and no more than is left.

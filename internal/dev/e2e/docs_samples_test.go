@@ -91,7 +91,7 @@ func (s *sampled) run(id, status string, ids ...string) map[string]any {
 	}
 	text, found := s.curl[id]
 	require.True(s.t, found, id)
-	text = strings.Replace(strings.NewReplacer(ids...).Replace(text), "curl -sS", `curl -sS -m 10 -w '\n%{http_code}'`, 1)
+	text = strings.Replace(strings.NewReplacer(ids...).Replace(text), "curl -sS", `curl -sS -m 240 -w '\n%{http_code}'`, 1)
 	var got, said string
 	eventually(s.t, "an end of what is under way", func() bool {
 		got, said = s.executed(text)
@@ -184,6 +184,9 @@ func (s *sampled) reads() {
 	}
 	events := s.run("readEvents", "200")["items"].([]any)
 	s.ids[sampleNews] = events[0].(map[string]any)["id"].(string)
+	eventually(s.t, "the endpoint was sent the event", func() bool {
+		return one[int](s.t, s.rig, `SELECT count(*) FROM endpoint_deliveries WHERE endpoint = 'shop' AND message_id::text = $1`, s.ids[sampleNews]) > 0
+	})
 	for _, id := range []string{"listEndpoints", "listDeliveries", "testEndpoint", "redeliver"} {
 		s.run(id, "200")
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,11 +39,14 @@ func (r *rig) doctorOf(program, provider string, environ ...string) (printed str
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	printed, code := r.doctor(r.sandbox)
-	require.Equal(t, 1, code, printed)
-	for _, fine := range []string{"ok     database\n", "ok     migrations\n", "ok     cell\n", "ok     notices\n", "ok     account sandbox\n"} {
-		require.Contains(t, printed, fine)
-	}
+	var printed string
+	fine := []string{"ok     database\n", "ok     migrations\n", "ok     cell\n", "ok     notices\n", "ok     account sandbox\n"}
+	eventually(t, "what is fine", func() bool { // on a busy machine a check may reach its time limit
+		var code int
+		printed, code = r.doctor(r.sandbox)
+		require.Equal(t, 1, code, printed)
+		return !slices.ContainsFunc(fine, func(text string) bool { return !strings.Contains(printed, text) })
+	})
 	for _, hurts := range []string{"fsync is off, so", "the role postgres may change the audit log", "the same secret is configured in accounts[2].webhook_secrets"} {
 		require.Contains(t, printed, hurts)
 	}

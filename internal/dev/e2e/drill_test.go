@@ -106,7 +106,7 @@ func TestBackupAndRestoreDrill(t *testing.T) {
 	r := newRigOn(t, pg.DSN("postgres"))
 	kept := "PAYLATCH_DATA_DIR=" + t.TempDir()
 	s := r.serve(kept)
-	c := s.bluntly(token("u1", "customer"))
+	c := s.customer()
 	before := c.pay(t.Context(), c.order(t), unique("pay"), "tok_success").attempt(t, http.StatusCreated)
 	base := pg.backUp(t)
 	since := c.pay(t.Context(), c.order(t), unique("pay"), "tok_success").attempt(t, http.StatusCreated)
@@ -147,7 +147,7 @@ func (r *rig) reconciles(t *testing.T, environ string) {
 	now := time.Now().UTC()
 	cmd := exec.CommandContext(t.Context(), binary, "reconcile", "--account", "sandbox", "--from", now.Add(-time.Hour).Format(time.RFC3339), "--to", now.Format(time.RFC3339))
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), environ, "PAYLATCH_DATABASE_URL="+r.dsn+"&connect_timeout=15", "PAYLATCH_ENVIRONMENT=test",
+	cmd.Env = append(os.Environ(), environ, "PAYLATCH_DATABASE_URL="+r.dsn+"&connect_timeout=60", "PAYLATCH_ENVIRONMENT=test",
 		"PAYLATCH_ENCRYPTION_KEYS=[{id: e2e, key: ZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTJlZTI=}]",
 		"PAYLATCH_ACCOUNTS=[{name: sandbox, kind: sandbox, base_url: \""+r.sandbox+"\", webhook_secrets: ["+sandboxSecret+"]}]")
 	out, err := cmd.CombinedOutput()

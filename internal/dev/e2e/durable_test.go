@@ -1,12 +1,12 @@
 package e2e_test
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -34,8 +34,7 @@ func refuses(t *testing.T, dsn string, off ...string) {
 // refusesWith is refuses for other settings.
 func refusesWith(t *testing.T, environ []string, off ...string) {
 	t.Helper()
-	p := start(t, t.TempDir(), environ, "serve")
-	within(t, "the end of the process", p.done)
+	p := ended(t, environ, "serve")
 	require.Equal(t, 2, p.cmd.ProcessState.ExitCode(), p.stderr)
 	var said []string
 	for line := range strings.Lines(p.stderr.String()) {
@@ -47,15 +46,43 @@ func refusesWith(t *testing.T, environ []string, off ...string) {
 	require.Equal(t, off, said)
 }
 
+// ended starts a service that must end by itself, and waits for its end. A service that serves because its database or a provider
+// did not respond in time is started again.
+func ended(t *testing.T, environ []string, args ...string) (p *process) {
+	t.Helper()
+	eventually(t, "the end of the process", func() bool {
+		p = start(t, t.TempDir(), environ, args...)
+		for {
+			select {
+			case <-p.done:
+				return true
+			case <-time.After(10 * time.Millisecond):
+			}
+			if strings.Contains(p.stderr.String(), `"message":"serving"`) {
+				p.kill()
+				return false
+			}
+			if t.Context().Err() != nil {
+				return false
+			}
+		}
+	})
+	return p
+}
+
 // TestDurableOrRefused: a payment that is confirmed can be forgotten by a server that
 // does not wait for its disk.
 func TestDurableOrRefused(t *testing.T) {
 	t.Parallel()
 	shared := testdb.New(t)
 	refuses(t, shared, "fsync", "full_page_writes", "synchronous_commit")
-	p := start(t, t.TempDir(), append(production(shared), "PAYLATCH_ENVIRONMENT=test"), "serve")
+	var p *process
+	eventually(t, "the warnings of a database that responds in time", func() bool {
+		p = start(t, t.TempDir(), append(production(shared), "PAYLATCH_ENVIRONMENT=test"), "serve")
+		p.says(t, "serving")
+		return !strings.Contains(p.stderr.String(), "the database does not respond yet")
+	})
 	require.Equal(t, "warn", p.says(t, "live would refuse this database").Level)
-	p.says(t, "serving")
 
 	stored := []string{"PAYLATCH_DATABASE_DURABILITY=storage", "PAYLATCH_DATABASE_DURABILITY_REASON=the storage of the tests"}
 	refusesWith(t, append(production(shared), stored...), "synchronous_commit")
@@ -91,8 +118,7 @@ func TestDurableOrRefused(t *testing.T) {
 	}
 	set("ALTER DATABASE postgres SET synchronous_commit = local")
 	p = start(t, t.TempDir(), production(dsn), "serve")
-	base := "http://" + p.says(t, "serving").Listen
-	client{base: base, blunt: true}.send(t.Context(), http.MethodGet, "/readyz", "").is(t, http.StatusOK)
+	(&service{p, "http://" + p.says(t, "serving").Listen}).ready(t)
 	code, _ := p.stop(t, syscall.SIGTERM)
 	require.Zero(t, code)
 }

@@ -400,7 +400,7 @@ func TestFailoverThatLostCommits(t *testing.T) {
 				l.run(t, max(1, *clients/4))
 			}
 			many(t)
-			c := services[round%2].bluntly(token("u1", "customer"))
+			c := services[round%2].customer()
 			order := c.order(t)
 			p.cutOff(t)
 			require.Equal(t, "succeeded", c.pay(t.Context(), order, unique("pay"), "tok_success").attempt(t, http.StatusCreated).Status)

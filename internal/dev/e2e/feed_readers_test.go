@@ -72,6 +72,7 @@ func TestReadersOfTheFeedAreCounted(t *testing.T) {
 	require.Equal(t, "none", behind())
 	shop := s.customer()
 	shop.pay(t.Context(), shop.order(t), "key-first", "tok_success").is(t, http.StatusCreated)
+	eventually(t, "both events have positions", func() bool { return one[int](t, r, "SELECT last FROM outbox_head") == 2 })
 	first := read("")
 	eventually(t, "the head is read", func() bool { return behind() == "2" })
 	second := read(first)

@@ -15,7 +15,7 @@ import (
 // attempt over and ended it. When the first service thaws, it charges no customer and changes no state.
 func TestFrozenDuringAPay(t *testing.T) {
 	t.Parallel()
-	lease := []string{"PAYLATCH_IDEMPOTENCY_LEASE=5s", "PAYLATCH_PROVIDER_TIMEOUT=4s"}
+	idle := []string{"PAYLATCH_RECONCILE_EVERY=1h", "PAYLATCH_IDEMPOTENCY_LEASE=21s", "PAYLATCH_PROVIDER_TIMEOUT=20s"}
 	for name, at := range map[string]point{
 		"before the provider got it": beforeTheProvider,
 		"after it charged":           afterTheCharge,
@@ -29,19 +29,19 @@ func TestFrozenDuringAPay(t *testing.T) {
 			var u underway
 			goOn := func() {}
 			if at != nil {
-				first = r.serve(append(lease, "PAYLATCH_RECONCILE_EVERY=1h")...)
+				first = r.serve(idle...)
 				u, goOn = at(t, r, first)
 			} else {
 				// A client that begins TLS with a frozen server waits before the first byte of its request.
 				way := faults.NewTCP(t, "tcp", strings.TrimPrefix(r.sandbox, "http://"))
 				way.Freeze()
-				first = r.serveAt("https://"+way.Address(), append(lease, "PAYLATCH_RECONCILE_EVERY=1h")...)
+				first = r.serveAt("https://"+way.Address(), idle...)
 				u = first.customer().begin(t)
 				eventually(t, "a connection", func() bool { return way.Open() > 0 })
 			}
 			first.signal(syscall.SIGSTOP)
 
-			second := r.serveAt(r.sandbox, append(lease, "PAYLATCH_RECONCILE_EVERY=1h")...)
+			second := r.serveAt(r.sandbox, idle...)
 			c := second.customer()
 			taken := c.pay(t.Context(), u.order, u.key, "tok_success")
 			a := taken.attempt(t, http.StatusCreated)

@@ -37,7 +37,7 @@ func TestGoClient(t *testing.T) {
 	r := newRig(t)
 	address, lost := lossy(t, r.serve().base)
 	c, err := goclient.New(address, token("shop", "service"), goclient.Options{
-		HTTP: &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}, FirstPause: 10 * time.Millisecond, Tries: 100,
+		HTTP: &http.Client{Timeout: soon, Transport: &http.Transport{DisableKeepAlives: true}}, FirstPause: 10 * time.Millisecond, Tries: 100,
 	})
 	require.NoError(t, err)
 	method := api.PaymentMethod{Token: "tok_success"}

@@ -95,7 +95,7 @@ func (g *grid) short() []string {
 	accounts, err := json.Marshal([]any{account})
 	require.NoError(g.t, err)
 	return []string{
-		"PAYLATCH_ACCOUNTS=" + string(accounts), fmt.Sprintf("PAYLATCH_DEFAULT_ACCOUNT=%s", account["kind"]), "PAYLATCH_IDEMPOTENCY_LEASE=1500ms", "PAYLATCH_PROVIDER_TIMEOUT=1s",
+		"PAYLATCH_ACCOUNTS=" + string(accounts), fmt.Sprintf("PAYLATCH_DEFAULT_ACCOUNT=%s", account["kind"]), "PAYLATCH_IDEMPOTENCY_LEASE=3s", "PAYLATCH_PROVIDER_TIMEOUT=2s",
 		"PAYLATCH_IDEMPOTENCY_WAIT=1s", "PAYLATCH_RECONCILE_AFTER=200ms", "PAYLATCH_RECONCILE_EVERY=50ms",
 	}
 }
@@ -106,12 +106,12 @@ func (g *grid) up() *service {
 	return s
 }
 
-// press sends a command to whoever serves, again and again with its own key until
-// it is answered; with little patience, once.
+// press sends a command to whoever serves, again and again with its own key until it is answered; with little patience, once. A
+// frozen runner does not answer, so each try has a time limit. On a busy machine others don't either: the limit grows.
 func (g *grid) press(ctx context.Context, patient bool, do func(ctx context.Context, c client) answer) answer {
-	end := time.Now().Add(soon)
-	for {
-		try, cancel := context.WithTimeout(ctx, 2500*time.Millisecond)
+	end := time.Now().Add(2 * soon)
+	for limit := 2500 * time.Millisecond; ; limit = min(2*limit, soon/2) {
+		try, cancel := context.WithTimeout(ctx, limit)
 		u := client{base: *g.base.Load(), token: token("u1", "customer"), blunt: true}
 		if g.byBackend {
 			u = u.backend()
@@ -123,7 +123,7 @@ func (g *grid) press(ctx context.Context, patient bool, do func(ctx context.Cont
 			return a
 		}
 		if time.Now().After(end) {
-			g.t.Errorf("no answer in %s, the last one was: %d %s %v", soon, a.status, a.text, a.err)
+			g.t.Errorf("no answer in %s, the last one was: %d %s %v", 2*soon, a.status, a.text, a.err)
 			return a
 		}
 		breathe(ctx, 150*time.Millisecond)
@@ -223,7 +223,7 @@ func (g *grid) die(ctx context.Context, w wave, s *service) *service {
 		frozen := s
 		g.turnstile.Mend()
 		s = g.up()
-		breathe(ctx, 1800*time.Millisecond) // its leases end, others take over
+		breathe(ctx, 3300*time.Millisecond) // its leases end, others take over
 		g.turnstile.letGo()
 		frozen.signal(syscall.SIGCONT)
 		breathe(ctx, 300*time.Millisecond) // a wrong action would happen within this time
@@ -269,7 +269,7 @@ func (g *grid) plays(t *testing.T, s *service, waves []wave, cells func(wave) []
 
 // patience is longer than the schedule's step that the oldest attempts have reached, 72 s, and than the sandbox's wait before it
 // sends a webhook again. A webhook that the last wave lost comes after that.
-const patience = soon
+const patience = 2 * soon
 
 // ends waits until every attempt and refund is final, or has a discrepancy.
 func (g *grid) ends(t *testing.T) {

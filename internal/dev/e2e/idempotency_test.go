@@ -11,9 +11,13 @@ import (
 	"github.com/paylatch/paylatch/internal/dev/faults"
 )
 
-// result requires the result in the response's headers.
+// result requires the result in the response's headers. A request that was sent again after a refusal may have done its work the first
+// time: then it is reused.
 func (a answer) result(t *testing.T, want string) {
 	t.Helper()
+	if want == "created" && a.repeated && a.header.Get("Idempotency-Result") == "reused" {
+		return
+	}
 	require.Equal(t, want, a.header.Get("Idempotency-Result"), "%s", a.text)
 	require.Equal(t, want == "reused", a.header.Get("Idempotency-Replayed") == "true")
 }
@@ -176,7 +180,7 @@ func TestWhileTheFirstStillRuns(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.hooks.shut()
-	slow := []string{"PAYLATCH_IDEMPOTENCY_WAIT=5s", "PAYLATCH_PROVIDER_TIMEOUT=20s", "PAYLATCH_IDEMPOTENCY_LEASE=30s"}
+	slow := []string{"PAYLATCH_IDEMPOTENCY_WAIT=5s", "PAYLATCH_PROVIDER_TIMEOUT=4m", "PAYLATCH_IDEMPOTENCY_LEASE=5m"}
 	machines := []client{r.serve(slow...).customer(), r.serve(slow...).customer()}
 	patient := r.serve("PAYLATCH_IDEMPOTENCY_WAIT=1m", "PAYLATCH_IDEMPOTENCY_LEASE=2m").customer()
 	held := r.hold(t, (*faults.Hold).After)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -92,10 +93,43 @@ func (i *importing) imported(t *testing.T) int {
 	return one[int](t, i.rig, `SELECT count(*) FROM payment_attempts`)
 }
 
-// killedAt starts the import and kills it once a line is made.
+// upTo is a file with the first lines only, whose end does not come before the test's end.
+func (i *importing) upTo(t *testing.T, line int) (name string) {
+	t.Helper()
+	name = filepath.Join(i.dir, fmt.Sprintf("%d.jsonl", line))
+	require.NoError(t, syscall.Mkfifo(name, 0o600))
+	go func() {
+		from, err := os.Open(i.file)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer from.Close()
+		to, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer to.Close()
+		in := bufio.NewReader(from)
+		for range line {
+			text, err := in.ReadSlice('\n')
+			if err == nil {
+				_, err = to.Write(text)
+			}
+			if err != nil {
+				return // its reader was killed
+			}
+		}
+		<-t.Context().Done()
+	}()
+	return name
+}
+
+// killedAt starts the import and kills it once a line is made. However late that is, it has not come to the last line.
 func (i *importing) killedAt(t *testing.T, line int) {
 	t.Helper()
-	p := i.start(t)
+	p := start(t, i.dir, nil, "import", "--config", i.config, "--account", "stripe-eu", i.upTo(t, line+i.lines/6))
 	made := func() bool {
 		return one[bool](t, i.rig, `SELECT EXISTS (SELECT FROM orders WHERE order_id = $1)`, fmt.Sprintf("P-%d", line))
 	}

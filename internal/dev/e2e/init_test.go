@@ -87,13 +87,9 @@ func (f *initStripe) forward(listen, secret string) int {
 	f.mu.Unlock()
 	d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body), ReceivedAt: time.Now()}
 	require.NoError(f.t, signerOf(f.t, "stripe", kindAccount{Secrets: []string{secret}})(&d))
-	req, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, "http://"+listen+"/webhooks/stripe", strings.NewReader(body))
-	require.NoError(f.t, err)
-	req.Header = d.Header
-	resp, err := plain.Do(req)
-	require.NoError(f.t, err)
-	require.NoError(f.t, resp.Body.Close())
-	return resp.StatusCode
+	a := (&service{base: "http://" + listen}).redeliver(f.t.Context(), "stripe", d)
+	require.NoError(f.t, a.err)
+	return a.status
 }
 
 // prints waits until a process has printed a text, or has ended.
@@ -267,10 +263,15 @@ func TestInitUsesTheRunningService(t *testing.T) {
 	// The printed command starts the service.
 	command := regexp.MustCompile(`set -a; \. \./paylatch\.env; set \+a; paylatch( .*)\n`).FindStringSubmatch(p.stdout.String())
 	require.NotNil(t, command, p.stdout)
-	serve := startOf(t, "/bin/sh", dir, []string{"PROGRAM=" + binary}, "-c", "set -a; . ./paylatch.env; set +a; exec \"$PROGRAM\""+command[1])
+	patient := []string{"PROGRAM=" + binary, leftAlone, "PAYLATCH_PROVIDER_TIMEOUT=20s"} // the webhook is to be earlier than a lookup
+	serve := startOf(t, "/bin/sh", dir, patient, "-c", "set -a; . ./paylatch.env; set +a; exec \"$PROGRAM\""+command[1])
 	serve.says(t, "serving")
 	r.hooks.Lead("http://" + listen)
-	p = start(t, dir, nil, "init", "--try")
+	eventually(t, "the response of the running service", func() bool { // without it in time, the command would start one of its own
+		p = start(t, dir, nil, "init", "--try")
+		p.exits(t)
+		return !strings.Contains(p.stderr.String(), "address already in use")
+	})
 	require.Zero(t, p.exits(t), "%s\n%s", p.stdout, p.stderr)
 	require.Contains(t, p.stdout.String(), "which is already running")
 	require.Regexp(t, `ok       the payment: 19\.99 EUR captured, .*, succeeded\n`, p.stdout.String())

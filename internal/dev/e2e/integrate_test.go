@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -98,7 +99,7 @@ func asPrinted(t *testing.T, page string, least int) {
 	for i, b := range blocks {
 		fmt.Fprintf(&script, "%s\necho; echo '=== %d'\n", b.commands, i)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(len(blocks))*soon)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", strings.NewReplacer("127.0.0.1:8080", listen, "127.0.0.1:9090", sandbox).Replace(script.String()))
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))

@@ -24,6 +24,7 @@ func TestEncryptionKeysRotation(t *testing.T) {
 	polled := client{base: s.base, token: token("u1", "customer")}.pay(t.Context(), s.customer().order(t), unique("pay"), "tok_success").attempt(t, http.StatusCreated)
 	s.kill()
 	letGo()
+	r.leasesEnd(t)
 	require.Equal(t, 1, one[int](t, r, `SELECT count(*) FROM sealed_requests
 		WHERE substring(sealed FROM 3 FOR get_byte(sealed, 1)) = 'k1'::bytea`), "it bears the id of its key")
 

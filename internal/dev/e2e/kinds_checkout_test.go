@@ -29,7 +29,7 @@ func TestACheckoutIsPaidByItsOrder(t *testing.T) {
 		body := strings.NewReplacer("$n", n, "$metadata", fmt.Sprintf(`{"payment_attempt_id":%q}`, a.ID)).Replace(lemonsqueezyOrder(name, status, refunded, 1))
 		d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body)}
 		require.NoError(t, r.accounts["lemonsqueezy"].sign(&d))
-		r.service.post(t.Context(), "lemonsqueezy", d).is(t, http.StatusOK)
+		r.service.redeliver(t.Context(), "lemonsqueezy", d).is(t, http.StatusOK)
 	}
 	seen := func() string {
 		var status string

@@ -31,7 +31,7 @@ func TestALinkIsPaidByItsNotice(t *testing.T) {
 	notice := url.Values{"OutSum": {"19.990000"}, "InvId": link["InvId"], "Shp_payment_attempt_id": link["Shp_payment_attempt_id"]}
 	d := webhooks.Delivery{Method: http.MethodPost, Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, Body: []byte(notice.Encode())}
 	require.NoError(t, r.accounts["robokassa"].sign(&d))
-	said := r.service.post(t.Context(), "robokassa", d)
+	said := r.service.redeliver(t.Context(), "robokassa", d)
 	said.is(t, http.StatusOK)
 	require.Equal(t, "OK"+link.Get("InvId"), string(said.text))
 	now := shop.send(t.Context(), http.MethodGet, "/v1/payment-attempts/"+a.ID, "").attempt(t, http.StatusOK)

@@ -255,8 +255,11 @@ func (p *begun) standing(t *testing.T) string {
 // ends requires that the money moved as the life has it, and that nothing but that waits for a person.
 func (p *begun) ends(t *testing.T) {
 	t.Helper()
-	moved := column[string](t, p.rig, `SELECT kind || ' ' || sum(amount) FROM money_movements WHERE attempt_id = $1 GROUP BY kind, provider_id ORDER BY 1`, p.id)
-	require.ElementsMatch(t, p.moved, moved)
+	moved := func() []string {
+		return column[string](t, p.rig, `SELECT kind || ' ' || sum(amount) FROM money_movements WHERE attempt_id = $1 GROUP BY kind, provider_id ORDER BY 1`, p.id)
+	}
+	eventually(t, "the movements", func() bool { return len(moved()) >= len(p.moved) })
+	require.ElementsMatch(t, p.moved, moved())
 	open := func() []string {
 		return column[string](t, p.rig, `SELECT kind FROM discrepancies WHERE attempt_id = $1 ORDER BY kind`, p.id)
 	}

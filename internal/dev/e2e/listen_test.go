@@ -49,7 +49,7 @@ func TestListen(t *testing.T) {
 	after := shop.order(t)
 	require.Equal(t, 201, shop.pay(t.Context(), after, "key-after-1", "tok_success").status)
 	for _, want := range []string{"payment_attempt.succeeded", "order.paid"} {
-		e := <-got
+		e := within(t, want, got)
 		require.Equal(t, want, e.Type)
 		require.Contains(t, string(e.Data), `"order_id":"`+after+`"`)
 	}

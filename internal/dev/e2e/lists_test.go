@@ -46,9 +46,13 @@ func TestExport(t *testing.T) {
 		require.NoError(t, err)
 		request.Header.Set("Authorization", "Bearer "+c.token)
 		request.Header.Set("Accept", accept)
-		resp, err := http.DefaultTransport.RoundTrip(request)
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = resp.Body.Close() })
+		var resp *http.Response
+		eventually(t, "an export", func() bool {
+			resp, err = http.DefaultTransport.RoundTrip(request)
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = resp.Body.Close() })
+			return resp.StatusCode != http.StatusServiceUnavailable
+		})
 		require.Equal(t, http.StatusOK, resp.StatusCode)
 		return resp
 	}

@@ -64,8 +64,7 @@ func (r *rig) endsWith(t *testing.T, code int, accounts string, args ...string) 
 	file := filepath.Join(dir, "paylatch.yaml")
 	text := fmt.Sprintf(settings, r.dsn, dir, secret, r.gate.URL, sandboxSecret, stripeSecret, partnerSecret)
 	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(text, "idempotency:", accounts+"idempotency:", 1)), 0o600))
-	p := start(t, dir, nil, append(args, "--config", file)...)
-	within(t, "the end of "+args[0], p.done)
+	p := ended(t, nil, append(args, "--config", file)...)
 	printed := p.stdout.String() + p.stderr.String()
 	require.Equal(t, code, p.cmd.ProcessState.ExitCode(), printed)
 	return printed
@@ -152,7 +151,13 @@ func TestAMerchantThatItsProviderNames(t *testing.T) {
 	s.reload(t, readAgain, "sk_test_one", "sk_test_two")
 	api.answers("GET /v1/account", `{"id":"acct_2"}`)
 	s.reload(t, notReadAgain, "sk_test_two", "sk_test_other")
-	require.Contains(t, s.stderr.String(), "(account acct_2, it was acct_1), but the old merchant has open payments: 1, such as payment attempt "+id)
+	eventually(t, "the refusal", func() bool {
+		found := strings.Contains(s.stderr.String(), "(account acct_2, it was acct_1), but the old merchant has open payments: 1, such as payment attempt "+id)
+		if !found {
+			s.signal(syscall.SIGHUP) // the provider did not respond in time
+		}
+		return found
+	})
 	require.Contains(t, r.endsWith(t, 2, account("sk_test_other"), "serve"), "(account acct_2, it was acct_1)")
 	api.answers("GET /v1/account", `500 {}`)
 	s.reload(t, notReadAgain, "sk_test_other", "sk_test_third")

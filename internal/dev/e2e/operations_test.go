@@ -13,6 +13,8 @@ func TestOperationsListen(t *testing.T) {
 	t.Parallel()
 	s := newRig(t).serve("PAYLATCH_OPERATIONS_LISTEN=127.0.0.1:0")
 	apart := client{base: "http://" + s.says(t, "serving operations").Listen, blunt: true}
+	eventually(t, "ready", func() bool { return apart.send(t.Context(), http.MethodGet, "/readyz", "").status == http.StatusOK })
+	apart.blunt = false
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 		s.bluntly("").send(t.Context(), http.MethodGet, path, "").problem(t, http.StatusNotFound, "not-found")
 		apart.send(t.Context(), http.MethodGet, path, "").is(t, http.StatusOK)

@@ -101,8 +101,7 @@ func (p *pooler) begin() {
 // ends returns the output of a service that does not start.
 func (r *rig) ends(environ ...string) string {
 	r.t.Helper()
-	p := start(r.t, r.t.TempDir(), append(settingsOfOne(), environ...), "serve")
-	within(r.t, "the end of the process", p.done)
+	p := ended(r.t, append(settingsOfOne(), environ...), "serve")
 	require.Equal(r.t, 2, p.cmd.ProcessState.ExitCode(), p.stderr)
 	return p.stderr.String()
 }
@@ -159,21 +158,22 @@ func TestPooler(t *testing.T) {
 	}
 }
 
-// wakes pays at one service, and requires that a waiter at the other service is woken.
+// wakes pays at one service, and requires that a waiter at the other service is woken by the end of the payment.
 func wakes(t *testing.T, here, there *service) {
 	t.Helper()
 	c := here.customer()
 	a := c.pay(t.Context(), c.order(t), unique("pay"), "tok_redirect").attempt(t, http.StatusCreated)
-	polled := make(chan answer, 1)
-	go func() {
-		polled <- there.customer().send(t.Context(), http.MethodGet, "/v1/payment-attempts/"+a.ID+"?wait=60", "", `If-None-Match: "`+strconv.Itoa(a.Version)+`"`)
-	}()
+	f := there.customer().follow(t, a.ID, strconv.Itoa(a.Version)) // it does not end by itself, as a poll does
 	began := time.Now()
 	key := unique("cancel")
 	eventually(t, "the cancellation", func() bool {
 		return c.send(t.Context(), http.MethodPost, "/v1/payment-attempts/"+a.ID+"/cancel", "{}", "Idempotency-Key: "+key).status == http.StatusOK
 	})
-	require.Greater(t, within(t, "the change", polled).attempt(t, http.StatusOK).Version, a.Version)
+	for heard := false; !heard; {
+		e, ok := f.next(t)
+		require.True(t, ok, "the stream has ended")
+		heard = e.Stage == "final"
+	}
 	t.Logf("heard after %v", time.Since(began))
 }
 

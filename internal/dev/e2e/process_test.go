@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
@@ -27,6 +28,14 @@ const stopLimit = 40 * time.Second
 func eventually(t *testing.T, what string, met func() bool) {
 	t.Helper()
 	require.Eventually(t, met, soon, 10*time.Millisecond, what)
+}
+
+// ready waits until a service is ready: on a busy machine its database may not respond in time at first.
+func (s *service) ready(t *testing.T) {
+	t.Helper()
+	eventually(t, "ready", func() bool {
+		return client{base: s.base, blunt: true}.send(t.Context(), http.MethodGet, "/readyz", "").status == http.StatusOK
+	})
 }
 
 // within waits for a value from a channel, or its end.
@@ -78,6 +87,7 @@ type entry struct {
 	Listen    string `json:"listen"`
 	RequestID string `json:"request_id"`
 	Status    int    `json:"status"`
+	Code      string `json:"code"`
 }
 
 func (j *journal) entries() []entry {
@@ -91,6 +101,14 @@ func (j *journal) entries() []entry {
 		}
 	}
 	return list
+}
+
+// failures are the lines of a log at the level error, without the lines about a database that did not respond in time: a busy machine has
+// some.
+func (j *journal) failures() []entry {
+	return slices.DeleteFunc(j.entries(), func(e entry) bool {
+		return e.Level != "error" || e.Code == "storage-unavailable" || e.Code == "overloaded" || unreached(e.Error)
+	})
 }
 
 // process is a command that runs beside the test.

@@ -47,10 +47,10 @@ func TestARepeatIsAnsweredOnceTheStandbyHasIt(t *testing.T) {
 		}, http.StatusOK},
 	}
 	for _, of := range repeats {
-		a := of.send()
+		a := served(t.Context(), of.send)
 		a.is(t, of.want)
 		if of.what == "a pay" {
-			id = c.settled(t, a.attempt(t, http.StatusCreated).ID).ID
+			id = s.customer().settled(t, a.attempt(t, http.StatusCreated).ID).ID
 		}
 	}
 
@@ -58,7 +58,7 @@ func TestARepeatIsAnsweredOnceTheStandbyHasIt(t *testing.T) {
 	for _, of := range repeats {
 		eventually(t, "a refusal of "+of.what, func() bool { return of.send().status == http.StatusServiceUnavailable })
 	}
-	c.read(t.Context(), id).is(t, http.StatusOK) // a status promises nothing
+	served(t.Context(), func() answer { return c.read(t.Context(), id) }).is(t, http.StatusOK) // a status promises nothing
 	late := unique("o")
 	require.Equal(t, http.StatusServiceUnavailable, c.createOrder(t.Context(), late, "order-"+late).status, "its commit waits")
 	eventually(t, "the order, which no standby has", func() bool { return one[int](t, r, "SELECT count(*) FROM orders WHERE order_id = '"+late+"'") == 1 })
@@ -68,5 +68,5 @@ func TestARepeatIsAnsweredOnceTheStandbyHasIt(t *testing.T) {
 	for _, of := range repeats {
 		eventually(t, "the response to "+of.what, func() bool { return of.send().status == of.want })
 	}
-	c.createOrder(t.Context(), late, "order-"+late).is(t, http.StatusCreated)
+	served(t.Context(), func() answer { return c.createOrder(t.Context(), late, "order-"+late) }).is(t, http.StatusCreated)
 }

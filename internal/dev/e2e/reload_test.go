@@ -34,9 +34,16 @@ func (s *service) reload(t *testing.T, logs string, replaced ...string) {
 		}
 		return n
 	}
-	before := count()
+	const late = "send SIGHUP again" // a provider did not respond in time
+	before, refused := count(), strings.Count(s.stderr.String(), late)
 	s.signal(syscall.SIGHUP)
-	eventually(t, logs, func() bool { return count() > before })
+	eventually(t, logs, func() bool {
+		if n := strings.Count(s.stderr.String(), late); logs == readAgain && n > refused {
+			refused = n
+			s.signal(syscall.SIGHUP)
+		}
+		return count() > before
+	})
 }
 
 // reconfigure replaces texts in the configuration of the service, which does not read it yet.
@@ -50,13 +57,13 @@ func (s *service) reconfigure(t *testing.T, replaced ...string) {
 	require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
 }
 
-// unfailing requires that no request of a load was refused for the service's sake.
+// unfailing requires that no request of a load was refused for the service's sake, but for a PostgreSQL that was too busy to respond in time.
 func (l *load) unfailing(t *testing.T) {
 	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for kind, n := range l.seen {
-		require.NotContains(t, kind, " 5", "%d times", n)
+		require.NotContains(t, strings.TrimSuffix(kind, " 503 storage-unavailable"), " 5", "%d times", n)
 		require.NotContains(t, kind, " 401", "%d times", n)
 	}
 }
@@ -89,7 +96,9 @@ func TestReloadUnderLoad(t *testing.T) {
 	old.stop()
 
 	s.reload(t, readAgain, rotatedSecret+", "+partnerSecret, rotatedSecret)
-	refused := s.deliverOnce(t.Context(), "partner", old.partner, chargeSucceeded(unique("evt"), unique("ch"), unique("of")), "Webhook-Id: "+unique("evt"))
+	refused := served(t.Context(), func() answer {
+		return s.deliverOnce(t.Context(), "partner", old.partner, chargeSucceeded(unique("evt"), unique("ch"), unique("of")), "Webhook-Id: "+unique("evt"))
+	})
 	refused.problem(t, http.StatusUnauthorized, "webhook-signature-invalid")
 	s.reload(t, notReadAgain, "kind: standard", "kind: nothing", "listen:", "lisen:")
 	before = rotated.counts()
@@ -124,18 +133,19 @@ func TestPausedAccount(t *testing.T) {
 	s.reload(t, readAgain, "kind: sandbox,", "kind: sandbox, enabled: webhooks,")
 	order, key := c.order(t), unique("pay")
 	blunt := s.bluntly(c.token)
-	paused := blunt.pay(t.Context(), order, key, "tok_success")
+	paused := served(t.Context(), func() answer { return blunt.pay(t.Context(), order, key, "tok_success") })
 	paused.problem(t, http.StatusServiceUnavailable, "account-paused")
 	r.hooks.Mend()
 	require.Equal(t, "succeeded", c.settled(t, begun.ID).Status, "its webhooks go on")
 
 	s.reload(t, readAgain, "enabled: webhooks", "enabled: pays")
-	paid := blunt.pay(t.Context(), order, key, "tok_async_success")
+	paid := served(t.Context(), func() answer { return blunt.pay(t.Context(), order, key, "tok_async_success") })
 	waits := paid.attempt(t, http.StatusCreated)
 	box, err := all.New("sandbox", webhooks.Config{Secrets: []string{sandboxSecret}})
 	require.NoError(t, err)
-	s.deliverOnce(t.Context(), "sandbox", box.(webhooks.Signer), chargeSucceeded(unique("evt"), unique("ch"), unique("of")), "Webhook-Id: "+unique("evt")).
-		problem(t, http.StatusServiceUnavailable, "webhooks-paused")
+	served(t.Context(), func() answer {
+		return s.deliverOnce(t.Context(), "sandbox", box.(webhooks.Signer), chargeSucceeded(unique("evt"), unique("ch"), unique("of")), "Webhook-Id: "+unique("evt"))
+	}).problem(t, http.StatusServiceUnavailable, "webhooks-paused")
 	s.reload(t, readAgain, "enabled: pays", "enabled: all")
 	require.Equal(t, "succeeded", c.settled(t, waits.ID).Status, "its provider has delivered again")
 	r.consistent(t)

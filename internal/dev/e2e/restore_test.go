@@ -68,9 +68,9 @@ func TestRestoredDatabaseChargesNoOrderTwice(t *testing.T) {
 			r := newRigOn(t, pg.DSN("postgres"))
 			kept := "PAYLATCH_DATA_DIR=" + t.TempDir()
 			s := r.serve(kept)
-			c := s.bluntly(token("u1", "customer"))
-			early, late := c.order(t), c.order(t)
-			old := c.pay(t.Context(), early, unique("pay"), "tok_success").attempt(t, http.StatusCreated)
+			c, patient := s.bluntly(token("u1", "customer")), s.customer()
+			early, late := patient.order(t), patient.order(t)
+			old := patient.pay(t.Context(), early, unique("pay"), "tok_success").attempt(t, http.StatusCreated)
 			before := one[int64](t, r, "SELECT mark FROM service_marks")
 
 			backup := backUp(t, pg)
@@ -80,10 +80,10 @@ func TestRestoredDatabaseChargesNoOrderTwice(t *testing.T) {
 				return c.createOrder(t.Context(), fresh, "create-"+fresh).status == http.StatusCreated
 			})
 			lost := []string{
-				c.pay(t.Context(), late, unique("pay"), "tok_success").attempt(t, http.StatusCreated).ID,
-				c.pay(t.Context(), fresh, unique("pay"), "tok_success").attempt(t, http.StatusCreated).ID,
+				patient.pay(t.Context(), late, unique("pay"), "tok_success").attempt(t, http.StatusCreated).ID,
+				patient.pay(t.Context(), fresh, unique("pay"), "tok_success").attempt(t, http.StatusCreated).ID,
 			}
-			require.Equal(t, http.StatusCreated, c.refundFive(t.Context(), old.ID).status)
+			patient.refundFive(t.Context(), old.ID).is(t, http.StatusCreated)
 			eventually(t, "the mark to rise", func() bool { return one[int64](t, r, "SELECT mark FROM service_marks") > before+1 })
 			moved := len(r.movements(t))
 
@@ -92,14 +92,14 @@ func TestRestoredDatabaseChargesNoOrderTwice(t *testing.T) {
 			if again {
 				s.kill()
 				s = r.serve(kept)
-				c = s.bluntly(token("u1", "customer"))
+				c, patient = s.bluntly(token("u1", "customer")), s.customer()
 			}
 			r.pressOn(t, c, late, fresh, old.ID)
 
 			require.Len(t, r.movements(t), moved, "what was moved since")
 			require.Equal(t, []string{"succeeded", "succeeded"}, column[string](t, r, "SELECT status::text FROM payment_attempts WHERE attempt_id = ANY ($1::uuid[])", lost))
-			require.Equal(t, "succeeded", c.read(t.Context(), lost[0]).attempt(t, http.StatusOK).Status)
-			require.Contains(t, string(c.read(t.Context(), old.ID).text), `"amount_refunded":500`)
+			require.Equal(t, "succeeded", patient.read(t.Context(), lost[0]).attempt(t, http.StatusOK).Status)
+			require.Contains(t, string(patient.read(t.Context(), old.ID).text), `"amount_refunded":500`)
 			require.Equal(t, []string{"unknown_here", "unknown_here"}, column[string](t, r, "SELECT kind FROM discrepancies"), "the shop may have missed their events")
 			require.Equal(t, 1, one[int](t, r, "SELECT count(*) FROM pay_holds WHERE account = 'sandbox' AND released_at IS NOT NULL"))
 			r.verifies(t)

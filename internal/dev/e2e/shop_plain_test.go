@@ -76,7 +76,11 @@ func plainThenScripts(b *tab, s *demoShop) {
 	b.scripts(true)
 	b.do(chromedp.Reload())
 	b.until(`document.getElementById("pay").getAttribute("aria-busy") === "true"`)
-	id := one[string](b.t, s.rig, `SELECT provider_payment_id FROM payment_attempts WHERE order_id = $1`, order)
+	var id string
+	eventually(b.t, "the provider's response", func() bool {
+		id = one[string](b.t, s.rig, `SELECT coalesce(provider_payment_id, '') FROM payment_attempts WHERE order_id = $1`, order)
+		return id != ""
+	})
 	client{base: s.sandbox}.send(b.t.Context(), "POST", "/v1/charges/"+id+"/cancel", "{}", "Idempotency-Key: by-the-dashboard").is(b.t, 200)
 	b.shows("failed", "The payment was cancelled. Nothing was charged.")
 	b.choose("tok_success")

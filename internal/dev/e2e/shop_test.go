@@ -85,7 +85,7 @@ func openDev(t *testing.T, environ ...string) *demoShop {
 		dir: t.TempDir(), base: checked(t, "http://"+listen),
 		environ: []string{
 			"PAYLATCH_LISTEN=" + listen, "PAYLATCH_DATABASE_URL=" + dsn, "PAYLATCH_LOG_FORMAT=json",
-			"PAYLATCH_IDEMPOTENCY_LEASE=3s", "PAYLATCH_PROVIDER_TIMEOUT=2500ms",
+			"PAYLATCH_IDEMPOTENCY_LEASE=3s", "PAYLATCH_PROVIDER_TIMEOUT=2500ms", "PAYLATCH_IDEMPOTENCY_WAIT=1m",
 			"PAYLATCH_RECONCILE_AFTER=300ms", "PAYLATCH_RECONCILE_EVERY=100ms", "PAYLATCH_DEFAULT_ACCOUNT=sandbox", ringOfTests,
 		},
 		args: []string{"dev", "--sandbox-listen", box},

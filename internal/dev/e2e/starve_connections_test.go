@@ -38,7 +38,7 @@ func keptConnectionsEnd(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		if i%10 > 0 { // the others say nothing
-			_ = conn.SetDeadline(time.Now().Add(30 * time.Second)) // an idle connection ends after a minute
+			_ = conn.SetDeadline(time.Now().Add(50 * time.Second)) // an idle connection ends after a minute
 			_, _ = fmt.Fprint(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 			line := make([]byte, len("HTTP/1.1 200"))
 			_, err = conn.Read(line)

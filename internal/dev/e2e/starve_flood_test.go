@@ -31,7 +31,7 @@ func notice(ctx context.Context, from *http.Client, base, payment string) answer
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	return answer{resp.StatusCode, resp.Header, text, err}
+	return answer{status: resp.StatusCode, header: resp.Header, text: text, err: err}
 }
 
 // sender sends from an address of its own.
@@ -89,7 +89,7 @@ func floodsStayOutside(t *testing.T) {
 	t.Cleanup(mollie.Close)
 	s := r.serve("PAYLATCH_ACCOUNTS=[{name: sandbox, kind: sandbox, base_url: '"+r.gate.URL+"', webhook_secrets: ["+sandboxSecret+"]}, "+
 		"{name: mollie, kind: mollie, api_key: test_key, base_url: '"+mollie.URL+"', public_url: 'https://shop.example/webhooks/mollie'}]", leftAlone)
-	c := s.bluntly(token("u1", "customer"))
+	patient, c := s.customer(), s.bluntly(token("u1", "customer"))
 	const known = "tr_known"
 	r.pendingAt(t, "mollie", known)
 	genuine := sender(t, "127.0.0.1")
@@ -97,7 +97,7 @@ func floodsStayOutside(t *testing.T) {
 	const rounds = 40
 	var orders []string
 	for range 6 * rounds {
-		orders = append(orders, c.order(t))
+		orders = append(orders, patient.order(t))
 	}
 	median := func(do func()) time.Duration {
 		took := make([]time.Duration, rounds)
@@ -110,12 +110,12 @@ func floodsStayOutside(t *testing.T) {
 		return took[rounds/2]
 	}
 	pay := func() {
-		order := orders[0]
+		order, key := orders[0], unique("pay")
 		orders = orders[1:]
-		c.pay(t.Context(), order, unique("pay"), "tok_success").is(t, http.StatusCreated)
+		served(t.Context(), func() answer { return c.pay(t.Context(), order, key, "tok_success") }).is(t, http.StatusCreated)
 	}
 	hear := func() {
-		got := notice(t.Context(), genuine, s.base, known)
+		got := served(t.Context(), func() answer { return notice(t.Context(), genuine, s.base, known) })
 		got.is(t, http.StatusOK)
 		require.Equal(t, "deferred", got.header.Get("Webhook-Result"))
 	}

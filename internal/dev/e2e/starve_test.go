@@ -26,8 +26,8 @@ func waitersAreShared(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	s := r.serve()
-	c := s.bluntly(token("u1", "customer"))
-	a := c.pay(t.Context(), c.order(t), unique("pay"), "tok_never").attempt(t, http.StatusCreated)
+	u, c := s.customer(), s.bluntly(token("u1", "customer"))
+	a := u.pay(t.Context(), u.order(t), unique("pay"), "tok_never").attempt(t, http.StatusCreated)
 	page := client{base: s.base, token: a.StatusToken, blunt: true}
 	at, known := "/v1/payment-attempts/"+a.ID, `If-None-Match: "`+strconv.Itoa(a.Version)+`"`
 	work, stop := context.WithCancel(t.Context())
@@ -36,21 +36,23 @@ func waitersAreShared(t *testing.T) {
 	t.Cleanup(stop)
 	waits := func(by client, n int) {
 		for range n {
-			all.Go(func() { by.send(work, http.MethodGet, at+"?wait=60", "", known) })
+			all.Go(func() { by.stays(work, at) })
 		}
 	}
 	full := func(by client) {
-		for _, path := range []string{"?wait=60", "/stream"} {
-			got := by.send(t.Context(), http.MethodGet, at+path, "", known)
-			got.problem(t, http.StatusTooManyRequests, "rate-limited")
+		send := func(path string) answer {
+			return served(t.Context(), func() answer { return by.send(t.Context(), http.MethodGet, at+path, "", known) })
 		}
-		by.send(t.Context(), http.MethodGet, at, "", known).is(t, http.StatusNotModified)
+		for _, path := range []string{"?wait=60", "/stream"} {
+			send(path).problem(t, http.StatusTooManyRequests, "rate-limited")
+		}
+		send("").is(t, http.StatusNotModified)
 	}
 	leaving := page.follow(t, a.ID, "")
 	waits(page, 19)
 	s.waiting(t, 20)
 	full(page)
-	again := c.pay(t.Context(), a.OrderID, *a.ClientRequestID, "tok_never").attempt(t, http.StatusCreated)
+	again := u.pay(t.Context(), a.OrderID, *a.ClientRequestID, "tok_never").attempt(t, http.StatusCreated)
 	full(client{base: s.base, token: again.StatusToken, blunt: true})
 
 	waits(c, 30)
@@ -60,17 +62,27 @@ func waitersAreShared(t *testing.T) {
 	full(s.shop("u1"))
 	waits(s.shop(""), 60)
 	s.waiting(t, 130)
-	other := s.bluntly(token("u2", "customer"))
+	other := s.as(token("u2", "customer"))
 	theirs := other.pay(t.Context(), other.order(t), unique("pay"), "tok_never").attempt(t, http.StatusCreated)
-	all.Go(func() {
-		other.send(work, http.MethodGet, "/v1/payment-attempts/"+theirs.ID+"?wait=60", "", `If-None-Match: "`+strconv.Itoa(theirs.Version)+`"`)
-	})
+	all.Go(func() { other.stays(work, "/v1/payment-attempts/"+theirs.ID) })
 	s.waiting(t, 131)
 
 	require.NoError(t, leaving.Body.Close())
 	s.waiting(t, 130)
-	waits(page, 1)
+	all.Go(func() {
+		for work.Err() == nil {
+			page.send(work, http.MethodGet, at+"?wait=60", "", known)
+		}
+	})
 	s.waiting(t, 131)
+}
+
+// stays waits at an attempt until the context ends. It follows the attempt's stream, since a poll ends by itself, on a busy machine before
+// all waiters are there.
+func (c client) stays(ctx context.Context, at string) {
+	for ; ctx.Err() == nil; breathe(ctx, pause) {
+		c.send(ctx, http.MethodGet, at+"/stream", "")
+	}
 }
 
 // basketsAreOnePersons: many baskets are no more waiters for one customer, and a network has no more than half of all.
@@ -82,33 +94,32 @@ func basketsAreOnePersons(t *testing.T) {
 	var all sync.WaitGroup
 	t.Cleanup(all.Wait)
 	t.Cleanup(stop)
-	c := s.bluntly(token("u1", "customer"))
+	c := s.customer()
 	var refused client
 	var at string
+	isRefused := func() {
+		served(t.Context(), func() answer { return refused.send(t.Context(), http.MethodGet, at, "") }).problem(t, http.StatusTooManyRequests, "rate-limited")
+	}
 	for i := range 4 { // 20, 20, 10 and none
 		a := c.pay(t.Context(), c.order(t), unique("pay"), "tok_never").attempt(t, http.StatusCreated)
 		page := client{base: s.base, token: a.StatusToken, blunt: true}
 		refused, at = page, "/v1/payment-attempts/"+a.ID+"/stream"
 		for range min(20, 50-20*i) {
-			all.Go(func() {
-				page.send(work, http.MethodGet, "/v1/payment-attempts/"+a.ID+"?wait=60", "", `If-None-Match: "`+strconv.Itoa(a.Version)+`"`)
-			})
+			all.Go(func() { page.stays(work, "/v1/payment-attempts/"+a.ID) })
 		}
 		s.waiting(t, min(50, 20*(i+1)))
 	}
-	refused.send(t.Context(), http.MethodGet, at, "").problem(t, http.StatusTooManyRequests, "rate-limited")
+	isRefused()
 	for i := range 3 { // a user each, 30 of the network's slots
-		by := s.bluntly(token("other-"+strconv.Itoa(i), "customer"))
+		by := s.as(token("other-"+strconv.Itoa(i), "customer"))
 		a := by.pay(t.Context(), by.order(t), unique("pay"), "tok_never").attempt(t, http.StatusCreated)
 		for range 10 {
-			all.Go(func() {
-				by.send(work, http.MethodGet, "/v1/payment-attempts/"+a.ID+"?wait=60", "", `If-None-Match: "`+strconv.Itoa(a.Version)+`"`)
-			})
+			all.Go(func() { by.stays(work, "/v1/payment-attempts/"+a.ID) })
 		}
 		s.waiting(t, 60+10*i)
 		refused, at = by, "/v1/payment-attempts/"+a.ID+"/stream"
 	}
-	refused.send(t.Context(), http.MethodGet, at, "").problem(t, http.StatusTooManyRequests, "rate-limited")
+	isRefused()
 }
 
 // signInsAreNoVisits: a visitor that only looks at the sign-in pages uses up no other visitor's limit. Too frequent sign-ins are

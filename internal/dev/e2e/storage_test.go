@@ -113,18 +113,18 @@ func TestStorageDown(t *testing.T) {
 		},
 		"the next time": func() answer { return c.pay(t.Context(), unpaid, "key-while-down", "tok_success") },
 	} {
-		var got answer
+		const most = 8 * time.Second // by a transaction's own limit it would be 10 s
 		took := time.Hour
-		for try := 0; try < 20 && took > 2*time.Second; try++ { // the machine may be busy with something else
+		for begun := time.Now(); took >= most && time.Since(begun) < soon; { // the machine may be busy with something else
 			began := time.Now()
-			got = send()
+			got := send()
 			took = time.Since(began)
+			p := got.problem(t, http.StatusServiceUnavailable, "storage-unavailable")
+			require.True(t, *p.Retryable, name)
+			require.NotEmpty(t, got.header.Get("Retry-After"), name)
+			require.Empty(t, got.header.Get("Idempotency-Result"), name)
 		}
-		p := got.problem(t, http.StatusServiceUnavailable, "storage-unavailable")
-		require.True(t, *p.Retryable, name)
-		require.NotEmpty(t, got.header.Get("Retry-After"), name)
-		require.Less(t, took, 8*time.Second, "%s: by a transaction's own limit it would be 10 s", name)
-		require.Empty(t, got.header.Get("Idempotency-Result"), name)
+		require.Less(t, took, most, name)
 	}
 	require.Equal(t, calls, r.gate.Count(charges), "the provider is not called")
 	anyone := client{base: s.base, blunt: true}
@@ -190,7 +190,7 @@ func TestServeStartsBeforeItsDatabase(t *testing.T) {
 	hook().problem(t, http.StatusServiceUnavailable, "storage-unavailable")
 	newest(true)
 	eventually(t, "the database", func() bool { return c.createOrder(t.Context(), "A-1", "key-00000001").status == http.StatusCreated })
-	hook().is(t, http.StatusOK)
+	served(t.Context(), hook).is(t, http.StatusOK)
 }
 
 // TestStorageGoneBetweenTheCommits: the service waits a while for the storage with the provider's response. After that the retry
@@ -203,21 +203,31 @@ func TestStorageGoneBetweenTheCommits(t *testing.T) {
 			pg := testdb.Private(t)
 			r := newRigOn(t, pg.DSN("postgres"))
 			r.hooks.shut()
-			s := r.serve("PAYLATCH_PROVIDER_TIMEOUT=20s", "PAYLATCH_IDEMPOTENCY_LEASE=21s", "PAYLATCH_RECONCILE_EVERY=1h")
+			s := r.serve("PAYLATCH_PROVIDER_TIMEOUT=20m", "PAYLATCH_IDEMPOTENCY_LEASE=21m", "PAYLATCH_RECONCILE_EVERY=1h") // a start takes long
 			u, free := held(t, r, client{base: s.base, token: token("u1", "customer"), blunt: back == "too late"})
 			crash(t, pg)
 			if back == "in time" {
 				revive(t, pg)
+				r.db.Reset()
 				free()
-				require.Equal(t, "succeeded", (<-u.answer).attempt(t, http.StatusCreated).Status)
+				var first answer
+				eventually(t, "the response", func() bool {
+					select {
+					case first = <-u.answer:
+						return true
+					default:
+						r.leasesEnd(t) // the service may have no connection in time: the client sends the request again
+						return false
+					}
+				})
+				require.Equal(t, "succeeded", first.attempt(t, http.StatusCreated).Status)
 			} else {
 				free()
 				(<-u.answer).problem(t, http.StatusServiceUnavailable, "storage-unavailable")
 				revive(t, pg)
+				r.db.Reset()
 			}
-			r.db.Reset()
-			_, err := r.db.Exec(t.Context(), `UPDATE operations SET lease_until = now() WHERE lease_until IS NOT NULL`)
-			require.NoError(t, err)
+			r.leasesEnd(t)
 			a := s.customer().pay(t.Context(), u.order, u.key, "tok_success").attempt(t, http.StatusCreated)
 			require.Equal(t, "succeeded", a.Status)
 			r.charged(t, a.ID, 1999)

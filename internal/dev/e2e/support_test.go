@@ -48,7 +48,7 @@ func TestSupportSeesWhatHappened(t *testing.T) {
 	s.as(customer).pay(t.Context(), order, key, token1).is(t, http.StatusCreated)
 	a := s.as(customer).settled(t, first.ID)
 	eventually(t, "three deliveries", func() bool {
-		return one[int](t, r, `SELECT coalesce(sum(times), 0)::int FROM attempt_log WHERE attempt_id = $1 AND kind = 'duplicate'`, a.ID) == 2
+		return one[int](t, r, `SELECT coalesce(sum(times), 0)::int FROM attempt_log WHERE attempt_id = $1 AND kind = 'duplicate'`, a.ID) >= 2
 	})
 	refund := s.as(shop).send(t.Context(), http.MethodPost, "/v1/payment-attempts/"+a.ID+"/refunds", `{"amount":500}`,
 		"Idempotency-Key: "+unique("refund"), "On-Behalf-Of: customer-with-a-name")

@@ -37,14 +37,16 @@ func TestTLS(t *testing.T) {
 	over := &http.Client{Transport: trusting()}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.Replace(s.base, "http:", "https:", 1)+"/readyz", nil)
 	require.NoError(t, err)
-	resp, err := over.Do(req)
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	require.Equal(t, http.StatusOK, resp.StatusCode)
-	require.Equal(t, uint16(0x0304), resp.TLS.Version)
+	eventually(t, "ready", func() bool {
+		resp, err := over.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, uint16(0x0304), resp.TLS.Version)
+		return resp.StatusCode == http.StatusOK
+	})
 	require.Equal(t, http.StatusBadRequest, client{base: s.base, blunt: true}.send(t.Context(), http.MethodGet, "/readyz", "").status)
 
-	check := start(t, dir, []string{"PAYLATCH_LISTEN=" + strings.TrimPrefix(s.base, "http://"), "PAYLATCH_TLS_CERT_FILE=" + cert, "PAYLATCH_TLS_KEY_FILE=" + key}, "healthcheck")
+	check := start(t, dir, []string{"PAYLATCH_LISTEN=" + strings.TrimPrefix(s.base, "http://"), "PAYLATCH_TLS_CERT_FILE=" + cert, "PAYLATCH_TLS_KEY_FILE=" + key}, "healthcheck", "--timeout", soon.String())
 	within(t, "the end of the healthcheck", check.done)
 	require.Zero(t, check.cmd.ProcessState.ExitCode(), check.stderr)
 }

@@ -18,7 +18,7 @@ func TestEverybodyAtOnceAfterACrash(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.hooks.shut()
-	s := r.serve("PAYLATCH_IDEMPOTENCY_LEASE=4s", "PAYLATCH_PROVIDER_TIMEOUT=3900ms")
+	s := r.serve("PAYLATCH_IDEMPOTENCY_LEASE=21m", "PAYLATCH_PROVIDER_TIMEOUT=20m")
 	var dead []underway
 	for range 8 {
 		u, free := afterTheCharge(t, r, s)
@@ -26,6 +26,7 @@ func TestEverybodyAtOnceAfterACrash(t *testing.T) {
 		dead = append(dead, u)
 	}
 	s.kill()
+	r.leasesEnd(t)
 	fast := []string{"PAYLATCH_RECONCILE_EVERY=10ms", "PAYLATCH_IDEMPOTENCY_LEASE=1s", "PAYLATCH_PROVIDER_TIMEOUT=900ms"}
 	machines := []client{r.serve(fast...).customer(), r.serve(fast...).customer()}
 	r.hooks.Mend()
@@ -50,7 +51,7 @@ func TestTheClientHangsUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.hooks.shut()
-	c := r.serve("PAYLATCH_PROVIDER_TIMEOUT=20s", "PAYLATCH_IDEMPOTENCY_LEASE=30s").customer()
+	c := r.serve("PAYLATCH_PROVIDER_TIMEOUT=20m", "PAYLATCH_IDEMPOTENCY_LEASE=21m").customer()
 	held := r.hold(t, (*faults.Hold).After)
 	order, key := c.order(t), unique("pay")
 	impatient, hangUp := context.WithCancel(t.Context())
@@ -90,7 +91,7 @@ func TestStopWhileTheProviderHangs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.gate.Break(faults.Hang)
-	s := r.serve("PAYLATCH_PROVIDER_TIMEOUT=1s", "PAYLATCH_RECONCILE_AFTER=10ms")
+	s := r.serve("PAYLATCH_PROVIDER_TIMEOUT=5s", "PAYLATCH_RECONCILE_AFTER=10ms")
 	c := s.customer()
 	orders := make([]string, 60)
 	for i := range orders {
@@ -105,6 +106,7 @@ func TestStopWhileTheProviderHangs(t *testing.T) {
 	require.Less(t, took, stopLimit, "only the checks under way are waited for")
 
 	r.gate.Mend()
+	r.leasesEnd(t)
 	r.serve()
 	r.consistent(t)
 	require.Len(t, r.movements(t), len(orders))

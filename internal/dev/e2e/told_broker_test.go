@@ -54,10 +54,10 @@ func (b *natsBroker) stream() string {
 // hasAll waits for so many messages, and requires that no id is stored twice and that versions of a subject are stored in order.
 func (b *natsBroker) hasAll(t *testing.T, events int) {
 	t.Helper()
-	conn, err := nats.Connect(b.server.URL())
+	conn, err := nats.Connect(b.server.URL(), nats.Timeout(soon))
 	require.NoError(t, err)
 	defer conn.Close()
-	js, err := jetstream.New(conn)
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(soon))
 	require.NoError(t, err)
 	var stored int64
 	require.Eventually(t, func() bool {
@@ -73,7 +73,7 @@ func (b *natsBroker) hasAll(t *testing.T, events int) {
 	require.NoError(t, err)
 	seen := &feedReader{wrong: t.Errorf, seen: map[string]bool{}, versions: map[string]int{}}
 	for seen.count.Load() < int64(events) {
-		batch, err := consumer.Fetch(500, jetstream.FetchMaxWait(5*time.Second))
+		batch, err := consumer.Fetch(min(500, events-int(seen.count.Load())), jetstream.FetchMaxWait(soon))
 		require.NoError(t, err)
 		n := 0
 		for m := range batch.Messages() {

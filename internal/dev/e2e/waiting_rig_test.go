@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -35,8 +36,18 @@ func (c client) follow(t *testing.T, id, last string, headers ...string) *follow
 	return &followed{resp, bufio.NewScanner(resp.Body), last}
 }
 
-// open begins a request whose response may be a stream.
+// open begins a request whose response may be a stream, and again while the service has no connection for it.
 func (c client) open(t *testing.T, path string, headers ...string) *http.Response {
+	t.Helper()
+	for began := time.Now(); ; breathe(t.Context(), pause) {
+		resp := c.openOnce(t, path, headers...)
+		if resp.StatusCode != http.StatusServiceUnavailable || time.Since(began) > soon {
+			return resp
+		}
+	}
+}
+
+func (c client) openOnce(t *testing.T, path string, headers ...string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base+path, nil)
 	require.NoError(t, err)

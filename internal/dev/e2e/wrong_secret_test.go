@@ -78,7 +78,8 @@ func TestAWrongSecret(t *testing.T) {
 	w := payWrongly(t, 30)
 	eventually(t, "all of them on disk", func() bool {
 		_, deliveries := w.hooks.rejected()
-		return one[int](t, w.rig, `SELECT count(*) FROM rejected_deliveries`) == deliveries
+		// A delivery whose response came too late for the provider is on disk, too.
+		return one[int](t, w.rig, `SELECT count(*) FROM rejected_deliveries`) >= deliveries
 	})
 	require.Zero(t, one[int](t, w.rig, `SELECT count(*) FROM rejected_deliveries WHERE position('charge' IN encode(sealed, 'escape')) > 0`))
 	w.kill()

@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // limit bounds the wait for events that must happen.
-const limit = 20 * time.Second
+const limit = 5 * time.Minute
 
 // provider responds 201 with the request's body, and counts.
 func provider(t *testing.T) (address string, done *atomic.Int64) {

@@ -81,7 +81,7 @@ func naiveShop(t *testing.T, provider string) string {
 			_ = conn.Close()
 		}
 		return err == nil
-	}, time.Minute, 10*time.Millisecond)
+	}, 5*time.Minute, 10*time.Millisecond)
 	return "http://" + address
 }
 

@@ -177,7 +177,7 @@ func TestClock(t *testing.T) {
 	}
 	r := start(t, sandbox.Options{
 		WebhookURL: rec.url, WebhookSecret: secret, Now: clock.Now, Until: clock.Until, Signed: time.Now,
-		Delays: sandbox.Delays{Async: 2 * time.Hour, RetryMin: time.Hour, RetryMax: time.Hour},
+		Delays: sandbox.Delays{Async: 2 * time.Hour, RetryMin: time.Hour, RetryMax: time.Hour, Timeout: patience},
 	})
 	for day := range 30 {
 		c := r.pay(t, fmt.Sprintf("key-%d", day), order(fmt.Sprintf("att-%d", day), "tok_async_success"))

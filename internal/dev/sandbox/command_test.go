@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/dev/sandbox"
+	"github.com/paylatch/paylatch/internal/dev/sandbox/sandboxtest"
 )
 
 func TestCapture(t *testing.T) {
@@ -75,14 +76,16 @@ func TestCancelFinal(t *testing.T) {
 
 func TestCancelStopsPlan(t *testing.T) {
 	t.Parallel()
-	delays := quick()
-	delays.Async = time.Second
-	r, rec := startWithReceiver(t, sandbox.Options{Delays: delays})
+	clock, delays := sandboxtest.NewClock(noon()), quick()
+	delays.Async = time.Hour
+	r, rec := startWithReceiver(t, sandbox.Options{Delays: delays, Now: clock.Now, Until: clock.Until, Signed: time.Now})
 	c := r.pay(t, "key-1", order("att-1", "tok_async_success"))
 	require.Equal(t, http.StatusOK, r.post(t, "/v1/charges/"+c.ID+"/cancel", "key-2", "").status)
+	clock.Advance(time.Minute)
 	rec.gets(t, "charge.canceled")
 	// A later one of the same delay shows that the time of the first has passed.
 	later := r.pay(t, "key-3", order("att-2", "tok_async_decline"))
+	clock.Advance(time.Hour)
 	r.becomes(t, later.ID, "failed")
 	require.Equal(t, "canceled", r.lookup(t, c.ID).Status)
 	require.Empty(t, r.ledger(t))

@@ -17,13 +17,15 @@ import (
 )
 
 const (
-	patience = time.Minute
+	patience = 5 * time.Minute
 	tick     = 5 * time.Millisecond
 )
 
+// quick has short pauses. A delivery has as long as a busy machine may need: what is given up comes again, and is counted twice.
 func quick() sandbox.Delays {
 	return sandbox.Delays{
-		Async: 40 * time.Millisecond, Late: 80 * time.Millisecond, Webhook: 10 * time.Millisecond,
+		Timeout: patience,
+		Async:   40 * time.Millisecond, Late: 80 * time.Millisecond, Webhook: 10 * time.Millisecond,
 		RetryMin: 5 * time.Millisecond, RetryMax: 50 * time.Millisecond,
 	}
 }

@@ -35,6 +35,6 @@ func serveChild(state string) error {
 		return err
 	}
 	fmt.Println(listener.Addr())
-	server := http.Server{Handler: s, ReadHeaderTimeout: time.Second}
+	server := http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
 	return server.Serve(listener)
 }

@@ -45,7 +45,9 @@ func TestWebhookIsSentUntilReceived(t *testing.T) {
 
 func TestWebhookFirst(t *testing.T) {
 	t.Parallel()
-	r, rec := startWithReceiver(t, sandbox.Options{})
+	delays := quick()
+	delays.WebhookFirst = patience
+	r, rec := startWithReceiver(t, sandbox.Options{Delays: delays})
 	r.pay(t, "key-1", order("att-1", "tok_webhook_first"))
 	require.Equal(t, []string{"charge.succeeded"}, rec.types())
 }
@@ -136,7 +138,7 @@ func TestDeliverRetriesAfterTimeout(t *testing.T) {
 	delays.Timeout = 50 * time.Millisecond
 	r := start(t, sandbox.Options{WebhookURL: rec.url, WebhookSecret: secret, Delays: delays})
 	r.pay(t, "key-1", order("att-1", "tok_success"))
-	require.Eventually(t, func() bool { return len(rec.all()) == 1 }, patience, tick)
+	require.Eventually(t, func() bool { return len(rec.all()) > 0 }, patience, tick)
 	close(release)
 }
 

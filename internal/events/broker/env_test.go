@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 }
 
 // wait bounds each wait of a test.
-const wait = time.Minute
+const wait = 5 * time.Minute
 
 var errKilled = errors.New("the process is dead")
 
@@ -87,6 +87,13 @@ func (e *env) number(t *testing.T) {
 			return
 		}
 	}
+}
+
+// leasesEnd ends the lease of a process that is dead.
+func (e *env) leasesEnd(t *testing.T) {
+	t.Helper()
+	_, err := e.conn.Exec(t.Context(), "UPDATE streams SET lease_until = now() - interval '1 second'")
+	require.NoError(t, err)
 }
 
 // published reports whether all events have a position, and a process has published them.
@@ -168,7 +175,8 @@ func diesAt(n int32) change {
 	return func(p *process, _ *broker.Options) { p.store.fatal.Store(n) }
 }
 
-// start runs a process with a short lease and short pauses, which gives positions, too.
+// start runs a process with short pauses, which gives positions, too. The lease of a killed one ends by leasesEnd: a busy machine would
+// lose a short lease.
 func (e *env) start(t *testing.T, open func(ctx context.Context) (broker.Broker, error), changes ...change) *process {
 	t.Helper()
 	p := &process{store: &mortal{Store: e.store.Streams(), died: make(chan struct{})}}
@@ -189,7 +197,7 @@ func (e *env) start(t *testing.T, open func(ctx context.Context) (broker.Broker,
 		c(p, &o)
 	}
 	p.service = broker.NewService([]broker.Stream{{Name: "jobs", Open: open}}, o)
-	p.service.Hasten(900*time.Millisecond, 50*time.Millisecond)
+	p.service.Hasten(50 * time.Millisecond)
 	require.NoError(t, p.service.Register(t.Context()))
 	ctx, cancel := context.WithCancel(t.Context())
 	p.stop = cancel

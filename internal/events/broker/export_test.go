@@ -7,9 +7,9 @@ import (
 )
 
 // Hasten shortens the lease and the pauses after a failure.
-func (v *Service) Hasten(life, pause time.Duration) {
+func (v *Service) Hasten(pause time.Duration) {
 	for _, p := range v.publishers {
-		p.times = lease.Times{Life: life, RenewEvery: life / 3, AskEvery: life / 6}
+		p.times = lease.Times{Life: time.Minute, RenewEvery: 300 * time.Millisecond, AskEvery: 150 * time.Millisecond}
 		p.firstPause = pause
 	}
 }

@@ -111,10 +111,10 @@ func (s *natsSite) once() bool { return true }
 // jetStream connects to the server.
 func (s *natsSite) jetStream(t *testing.T) jetstream.JetStream {
 	t.Helper()
-	conn, err := nats.Connect(s.URL)
+	conn, err := nats.Connect(s.URL, nats.Timeout(wait))
 	require.NoError(t, err)
 	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(wait))
 	require.NoError(t, err)
 	return js
 }
@@ -122,11 +122,11 @@ func (s *natsSite) jetStream(t *testing.T) jetstream.JetStream {
 // stream looks the stream up; nil while the server is away, or has none.
 func (s *natsSite) stream(t *testing.T) (stream jetstream.Stream, done func()) {
 	t.Helper()
-	conn, err := nats.Connect(s.URL)
+	conn, err := nats.Connect(s.URL, nats.Timeout(wait))
 	if err != nil {
 		return nil, func() {}
 	}
-	js, err := jetstream.New(conn)
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(wait))
 	require.NoError(t, err)
 	stream, err = js.Stream(t.Context(), s.Stream)
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *natsSite) stored(t *testing.T) (all []message) {
 	consumer, err := stream.CreateConsumer(t.Context(), jetstream.ConsumerConfig{AckPolicy: jetstream.AckNonePolicy})
 	require.NoError(t, err)
 	for want := int(stream.CachedInfo().State.Msgs); len(all) < want; {
-		batch, err := consumer.Fetch(min(500, want-len(all)), jetstream.FetchMaxWait(5*time.Second))
+		batch, err := consumer.Fetch(min(500, want-len(all)), jetstream.FetchMaxWait(wait))
 		require.NoError(t, err)
 		for m := range batch.Messages() {
 			all = append(all, message{

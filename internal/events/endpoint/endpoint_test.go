@@ -357,13 +357,13 @@ func panics(t *testing.T) {
 	shop := to("shop", v)
 	shop.Schedule = []time.Duration{time.Millisecond}
 	s := e.service(t, o, shop).Senders()[0]
-	s.Hasten(time.Minute)
+	s.Hasten()
 	s.HastenPauses(10 * time.Millisecond)
 	e.write(t, "a 1", "a 2", "b 1")
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { s.Run(ctx) })
-	require.Eventually(t, func() bool { return len(v.got()) == 3 }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(v.got()) == 3 }, soon, 10*time.Millisecond)
 	cancel()
 	running.Wait()
 	v.inOrder(t)

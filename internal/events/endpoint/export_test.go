@@ -25,9 +25,9 @@ func (s *Sender) passOnce(ctx context.Context, keep bool) error {
 	return s.o.Store.RenewEndpoint(ctx, l, 0)
 }
 
-// Hasten shortens the lease.
-func (s *Sender) Hasten(life time.Duration) {
-	s.times = lease.Times{Life: life, RenewEvery: life / 3, AskEvery: life / 6}
+// Hasten shortens the pauses, and lets the lease live longer than a busy machine needs to renew it.
+func (s *Sender) Hasten() {
+	s.times = lease.Times{Life: time.Minute, RenewEvery: 200 * time.Millisecond, AskEvery: 100 * time.Millisecond}
 }
 
 // HastenPauses shortens the pause after a failure.

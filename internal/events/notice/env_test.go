@@ -29,7 +29,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // wait bounds the waiting of a test.
-const wait = time.Minute
+const wait = 5 * time.Minute
 
 // received is a mail as the server has taken it.
 type received struct {

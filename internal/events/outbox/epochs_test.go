@@ -135,7 +135,7 @@ func TestNoPositionWhileUnsettled(t *testing.T) {
 	_, err := e.feed.Read(t.Context(), outbox.Cursor{Position: 7}, nil, 10, 0)
 	require.ErrorIs(t, err, payment.ErrUnavailable)
 	close(settled)
-	page, err := e.feed.Read(t.Context(), outbox.Beginning(), nil, 10, time.Minute)
+	page, err := e.feed.Read(t.Context(), outbox.Beginning(), nil, 10, 10*time.Minute)
 	require.NoError(t, err)
 	require.Equal(t, []string{"paid 1"}, told(page))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -176,8 +177,13 @@ func TestOfAccounts(t *testing.T) {
 	}
 	status = http.StatusBadGateway
 	require.Contains(t, strings.Join(look(server.URL), "\n"), "responds with 502")
-	status, date = http.StatusNotFound, func() time.Time { return time.Now().Add(-time.Minute) }
-	require.Contains(t, strings.Join(look(server.URL), "\n"), "machine's clock differ by about 1m")
+	status, date = http.StatusNotFound, func() time.Time { return time.Now().Add(-time.Hour) }
+	began := time.Now()
+	found := regexp.MustCompile(`machine's clock differ by about (\S+)`).FindStringSubmatch(strings.Join(look(server.URL), "\n"))
+	require.Len(t, found, 2)
+	apart, err := time.ParseDuration(strings.TrimRight(found[1], ",.:;"))
+	require.NoError(t, err)
+	require.InDelta(t, time.Hour, apart, float64(time.Since(began)+2*time.Second), "what the request needed is not certain")
 }
 
 func TestOfConfig(t *testing.T) {

@@ -185,12 +185,12 @@ func TestCollectorGone(t *testing.T) { //nolint:paralleltest // see above
 			for range 50_000 { // many times the queue
 				_, span := tracing.Begin(ctx, "charge", tracing.Client, about())
 				span.End("accepted", false)
-				require.Less(t, time.Since(began), 20*time.Second)
+				require.Less(t, time.Since(began), 5*time.Minute, "a delay at each export would be longer")
 			}
-			require.Eventually(t, func() bool { return asked.Load() > 0 }, 20*time.Second, 5*time.Millisecond)
+			require.Eventually(t, func() bool { return asked.Load() > 0 }, 5*time.Minute, 5*time.Millisecond)
 			began = time.Now()
 			stop()
-			require.Less(t, time.Since(began), 20*time.Second, "two seconds on an idle machine")
+			require.Less(t, time.Since(began), time.Minute, "two seconds on an idle machine")
 			require.Contains(t, log.String(), "not exported")
 		})
 	}

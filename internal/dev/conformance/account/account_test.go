@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const (
 	apiKey = "key_of_the_account_4f1c"
 	// longest bounds waits that end only if the code is wrong.
-	longest = 20 * time.Second
+	longest = 5 * time.Minute
 )
 
 // provider is a sandbox with a front that sees each request and may change each answer.

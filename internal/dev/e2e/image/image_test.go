@@ -23,7 +23,7 @@ import (
 )
 
 // soon is how long the test waits for a required event.
-const soon = 40 * time.Second
+const soon = 4 * time.Minute
 
 // enter runs a command of the image in a mount namespace of its own. Each exec keeps the process, so that a signal reaches the command.
 const enter = `mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && mount --bind "$2" "$1/state" || exit 125
@@ -149,10 +149,12 @@ func (m *image) serves(t *testing.T, address string, environ []string) {
 	user, _, _ := strings.Cut(m.User, ":")
 	require.Contains(t, string(status), "\nUid:\t"+strings.Join(slices.Repeat([]string{user}, 4), "\t")+"\n")
 	require.Contains(t, string(status), "\nCapEff:\t"+strings.Repeat("0", 16)+"\n")
-	resp, err := http.Get("http://" + address + "/readyz")
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	require.Equal(t, http.StatusOK, resp.StatusCode)
+	require.Eventually(t, func() bool {
+		resp, err := http.Get("http://" + address + "/readyz")
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		return resp.StatusCode == http.StatusOK
+	}, soon, 50*time.Millisecond, "it is never ready")
 	require.Eventually(t, func() bool {
 		kept, err := os.Stat(filepath.Join(m.state, "last-known-mark.json"))
 		if err != nil {
