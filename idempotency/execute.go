@@ -107,6 +107,11 @@ func InTurn(ctx context.Context, wait time.Duration, try func() error) error {
 		if !errors.Is(err, ErrInProgress) {
 			return err
 		}
+		select { // a try may last longer than both timers
+		case <-over.C:
+			return err
+		default:
+		}
 		select {
 		case <-ctx.Done():
 			return err

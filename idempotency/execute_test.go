@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -74,4 +76,21 @@ func TestResponseErr(t *testing.T) {
 	var replay *idempotency.ReplayError
 	require.ErrorAs(t, idempotency.Response{Status: 409, Subject: "a1"}.Err(), &replay)
 	require.Equal(t, "a1", replay.Response.Subject)
+}
+
+// TestInTurnEndsWithItsWait: after a try that lasted longer than the wait no other try begins.
+func TestInTurnEndsWithItsWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for range 50 {
+			tries := 0
+			err := idempotency.InTurn(t.Context(), time.Millisecond, func() error {
+				tries++
+				time.Sleep(time.Second)
+				return idempotency.ErrInProgress
+			})
+			require.ErrorIs(t, err, idempotency.ErrInProgress)
+			require.Equal(t, 1, tries)
+		}
+	})
 }

@@ -27,33 +27,35 @@ func says(status int, body string) idempotency.Command {
 
 func TestGuardRunsACommandOnce(t *testing.T) {
 	t.Parallel()
-	m := newMemory()
-	here, elsewhere := guard(m), guard(m)
-	var runs, created atomic.Int32
-	barrier := make(chan struct{})
-	var all sync.WaitGroup
-	for i := range 100 {
-		g := []*idempotency.Guard{here, elsewhere}[i%2]
-		all.Go(func() {
-			<-barrier
-			a, result, err := g.Do(t.Context(), request("a"), keep, func(context.Context, bool) (idempotency.Response, error) {
-				runs.Add(1)
-				return idempotency.Response{Status: 201, Body: []byte("made")}, nil
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		here, elsewhere := guard(m), guard(m)
+		var runs, created atomic.Int32
+		barrier := make(chan struct{})
+		var all sync.WaitGroup
+		for i := range 100 {
+			g := []*idempotency.Guard{here, elsewhere}[i%2]
+			all.Go(func() {
+				<-barrier
+				a, result, err := g.Do(t.Context(), request("a"), keep, func(context.Context, bool) (idempotency.Response, error) {
+					runs.Add(1)
+					return idempotency.Response{Status: 201, Body: []byte("made")}, nil
+				})
+				if err != nil || string(a.Body) != "made" {
+					t.Errorf("got %s, %v", a.Body, err)
+				}
+				if result == idempotency.Created {
+					created.Add(1)
+				}
 			})
-			if err != nil || string(a.Body) != "made" {
-				t.Errorf("got %s, %v", a.Body, err)
-			}
-			if result == idempotency.Created {
-				created.Add(1)
-			}
-		})
-	}
-	close(barrier)
-	all.Wait()
-	require.EqualValues(t, 1, runs.Load())
-	require.EqualValues(t, 1, created.Load())
-	_, _, err := here.Do(t.Context(), request("b"), keep, says(201, "other"))
-	require.ErrorIs(t, err, idempotency.ErrKeyReused)
+		}
+		close(barrier)
+		all.Wait()
+		require.EqualValues(t, 1, runs.Load())
+		require.EqualValues(t, 1, created.Load())
+		_, _, err := here.Do(t.Context(), request("b"), keep, says(201, "other"))
+		require.ErrorIs(t, err, idempotency.ErrKeyReused)
+	})
 }
 
 // Keys don't stick after a 5xx (autumn #1851).

@@ -109,7 +109,7 @@ func clone(t *testing.T) string {
 // install fetches what package-lock.json names; the test is skipped where npm reaches no registry.
 func install(t *testing.T, npm, dir string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--prefer-offline")
 	cmd.Dir, cmd.WaitDelay = dir, time.Second
@@ -181,7 +181,7 @@ func tsconfig(options string, files []string) []byte {
 // passes runs the client's tests in files, of which none may be skipped.
 func passes(t *testing.T, dir, node string, files ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, append([]string{"--test", "--test-reporter=tap"}, files...)...)
 	cmd.Dir = dir

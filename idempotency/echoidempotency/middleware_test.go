@@ -41,7 +41,7 @@ func newServer(t *testing.T) *server {
 
 func (s *server) options() echoidempotency.Options {
 	return echoidempotency.Options{
-		Guard: &idempotency.Guard{Store: s.store, Wait: 5 * time.Second},
+		Guard: &idempotency.Guard{Store: s.store, Wait: 5 * time.Minute},
 		User: func(c echo.Context) (string, error) {
 			if user := c.Request().Header.Get("X-User"); user != "" {
 				return user, nil

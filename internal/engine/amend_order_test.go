@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -193,7 +192,7 @@ func amendOrderRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newEnv(t, setup{silent: true, change: func(o *options) { o.ProviderTimeout = time.Second }})
+			r := newEnv(t, setup{silent: true})
 			c.put(t, r)
 			before, _ := r.store.Order(t.Context(), "A-1")
 			cmd := commands.AmendOrder{Amount: new(int64(dearer)), ExpectedVersion: new(1)}

@@ -192,21 +192,17 @@ func captureRefusalOfAnOlderOne(t *testing.T) {
 		return gateway.Outcome{Event: fsm.EventProcessing}, nil
 	}
 	fail := func() { failed[r.captureKey(t, id)] = true }
-	due := func() []payment.AttemptID {
-		ids, err := r.Due(t.Context(), 10)
-		require.NoError(t, err)
-		return ids
-	}
 	told := event(webhooks.KindAuthorized, id.String())
 	told.Refuses = webhooks.CommandCapture
 
 	require.NoError(t, r.confirm(t, id, "confirm-key"))
 	fail()
 	r.recheck(t, id)
+	began := time.Now()
 	require.NoError(t, r.confirm(t, id, "second-key"))
-	require.Empty(t, due())
+	r.rests(t, began)
 	require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, told))
-	require.Equal(t, []payment.AttemptID{id}, due())
+	require.Equal(t, []payment.AttemptID{id}, r.due(t))
 	r.recheck(t, id)
 	require.Equal(t, payment.OperationCapture, r.attempt(t, id).Intent.Kind)
 	require.ErrorIs(t, r.confirm(t, id, "third-key"), payment.ErrBusy)
@@ -215,7 +211,7 @@ func captureRefusalOfAnOlderOne(t *testing.T) {
 	fail()
 	told.ID = "of the new one"
 	require.Equal(t, []fsm.Verdict{fsm.Repeat}, r.tell(t, told))
-	require.Equal(t, []payment.AttemptID{id}, due())
+	require.Equal(t, []payment.AttemptID{id}, r.due(t))
 	r.recheck(t, id)
 	require.Equal(t, intent{Number: 2}, r.attempt(t, id).Intent)
 	require.Equal(t, []string{"needs_review", "needs_review"}, r.discrepancies(t, id))

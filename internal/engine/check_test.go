@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,14 @@ func TestCheck(t *testing.T) {
 	t.Run("is_limited_by_user", checkIsLimitedByUser)
 	t.Run("leaves_what_nobody_answers", checkLeavesWhatNobodyAnswers)
 	t.Run("is_of_owner_service_and_bearer", checkIsOfOwnerServiceAndBearer)
+}
+
+// stopped has a process's clock stand still, from which passes moves it on. The database's own clock goes on.
+func stopped(o *options) (passes func(time.Duration)) {
+	var later atomic.Int64
+	began := time.Now()
+	o.Now = func() time.Time { return began.Add(time.Duration(later.Load())) }
+	return func(d time.Duration) { later.Add(int64(d)) }
 }
 
 // However often a page asks, the next lookup of the schedule is due soon.
@@ -60,7 +69,7 @@ func checkAsksAtOnce(t *testing.T) {
 func checkIsLimitedByUser(t *testing.T) {
 	t.Parallel()
 	look := &answering{lookup: says(fsm.EventActionRequired)}
-	r := newEnv(t, setup{silent: true, provider: look.on})
+	r := newEnv(t, setup{silent: true, provider: look.on, change: func(o *options) { stopped(o) }})
 	for i := range 14 {
 		id := r.paid(t, payment.OrderID("A-"+strconv.Itoa(i)), "tok_redirect").ID
 		by := customer
@@ -81,25 +90,33 @@ func checkIsLimitedByUser(t *testing.T) {
 func checkAsksOnceInThreeSeconds(t *testing.T) {
 	t.Parallel()
 	look := &answering{lookup: says(fsm.EventActionRequired)}
-	r := newEnv(t, setup{silent: true, provider: look.on})
+	var passes func(time.Duration)
+	r := newEnv(t, setup{silent: true, provider: look.on, change: func(o *options) { passes = stopped(o) }})
 	id := r.paid(t, "A-1", "tok_redirect").ID
+	// moved makes the last lookup later or earlier in the database.
+	moved := func(by time.Duration) {
+		r.exec(t, "UPDATE operations SET next_at = next_at + $2::interval, created_at = created_at + $2::interval WHERE attempt_id = $1", id.String(), by)
+	}
 	for range 5 {
 		v, err := r.Check(t.Context(), customer, id)
 		require.NoError(t, err)
 		require.Equal(t, "awaiting_customer", v.Stage())
 	}
 	require.EqualValues(t, 1, look.lookups.Load())
+	moved(time.Minute)
 	_, err := r.another(t, nil).Check(t.Context(), customer, id)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, look.lookups.Load(), "nor by another process")
+	moved(-time.Minute)
 	other := r.paid(t, "A-2", "tok_redirect").ID
 	_, err = r.Check(t.Context(), customer, other)
 	require.NoError(t, err)
 	require.EqualValues(t, 2, look.lookups.Load(), "another attempt has its own")
-	require.Eventually(t, func() bool {
-		_, err := r.Check(t.Context(), customer, id)
-		return err == nil && look.lookups.Load() == 3
-	}, waitFor, 100*time.Millisecond)
+	passes(3 * time.Second)
+	moved(-3 * time.Second)
+	_, err = r.Check(t.Context(), customer, id)
+	require.NoError(t, err)
+	require.EqualValues(t, 3, look.lookups.Load())
 }
 
 // Neither a provider that is away nor a runner that is at work with the attempt is the caller's error.
@@ -114,7 +131,7 @@ func checkLeavesWhatNobodyAnswers(t *testing.T) {
 	require.Nil(t, v.Failure)
 
 	busy := r.paid(t, "A-2", "tok_redirect").ID
-	r.exec(t, "UPDATE operations SET lease_until = now() + interval '1 minute' WHERE attempt_id = $1", busy.String())
+	r.exec(t, "UPDATE operations SET lease_until = now() + interval '1 hour' WHERE attempt_id = $1", busy.String())
 	v, err = r.Check(t.Context(), customer, busy)
 	require.NoError(t, err)
 	require.Equal(t, "awaiting_customer", v.Stage())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,14 +44,11 @@ func early(t *testing.T, lookup func() (gateway.Outcome, error)) (r *env, look *
 	t.Helper()
 	by := &answering{lookup: lookup}
 	look = &lookupSpy{}
-	var later atomic.Int64
 	r = newEnv(t, setup{silent: true, provider: func(p gateway.Provider) gateway.Provider {
 		look.Provider = by.on(p)
 		return look
-	}, change: func(o *options) {
-		o.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
-	}})
-	return r, look, func(d time.Duration) { later.Add(int64(d)) }
+	}, change: func(o *options) { passes = stopped(o) }})
+	return r, look, passes
 }
 
 // keeps takes in an unsigned notice that waits for its payment.

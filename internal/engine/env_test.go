@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	waitFor = 30 * time.Second
+	waitFor = 2 * time.Minute
 	tick    = 10 * time.Millisecond
 	lease   = 30 * time.Second
 	price   = 1999
@@ -63,6 +63,7 @@ func newEnv(t *testing.T, with setup) *env {
 	var service atomic.Pointer[service]
 	var p gateway.Provider
 	r.box, p = startSandbox(t, with, &service)
+	p = hanging{p}
 	if with.provider != nil {
 		p = with.provider(p)
 	}
@@ -73,7 +74,7 @@ func newEnv(t *testing.T, with setup) *env {
 	r.opts = options{
 		Store: store, DefaultAccount: "sandbox", Accounts: map[string]gateway.Account{"sandbox": {Provider: p}, "other": {Provider: p}},
 		CustomersMay: []authz.Right{authz.CancelHold},
-		Wait:         10 * time.Second, Lease: lease, ProviderTimeout: 10 * time.Second, RecheckAfter: 10 * time.Second, Now: time.Now,
+		Wait:         time.Minute, Lease: lease, ProviderTimeout: 25 * time.Second, RecheckAfter: 10 * time.Second, Now: time.Now,
 		Seal: func(token string, _ []byte) ([]byte, error) { return []byte(token), nil },
 		Open: func(sealed, _ []byte) (string, error) { return string(sealed), nil },
 	}

@@ -2,8 +2,12 @@ package engine_test
 
 import (
 	"context"
+	"errors"
+	"net/http/httptrace"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -40,6 +44,25 @@ func (p *spy) Charge(ctx context.Context, c gateway.Charge) (gateway.Outcome, er
 func (p *spy) on(of gateway.Provider) gateway.Provider {
 	p.Provider = of
 	return p
+}
+
+// hanging gives up the charges that the sandbox never answers soon after they were sent. All other calls have the time that a busy
+// machine needs.
+type hanging struct{ gateway.Provider }
+
+func (h hanging) Charge(ctx context.Context, c gateway.Charge) (gateway.Outcome, error) {
+	if !strings.HasPrefix(c.Token, "tok_hang") {
+		return h.Provider.Charge(ctx, c)
+	}
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	out, err := h.Provider.Charge(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(httptrace.WroteRequestInfo) { time.AfterFunc(time.Second, giveUp) },
+	}), c)
+	if ctx.Err() != nil {
+		err = errors.Join(context.DeadlineExceeded, err)
+	}
+	return out, err
 }
 
 // failing is a store with transactions that may fail.

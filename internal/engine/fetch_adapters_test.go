@@ -229,7 +229,7 @@ func fetchAgainAdapters(t *testing.T) {
 			r.retry(t, true)
 			require.Equal(t, before, standingOf(r.attempt(t, id).Attempt))
 			status.Store(&c.statuses[2])
-			r.asOld(t, time.Second)
+			r.retry(t, true)
 			require.Equal(t, succeeded, standingOf(r.attempt(t, id).Attempt))
 			require.Equal(t, []string{"applied"}, r.verdicts(t, id))
 			require.Empty(t, r.verify(t))

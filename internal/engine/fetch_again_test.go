@@ -30,7 +30,7 @@ func (r *env) asOld(t *testing.T, by time.Duration) {
 }
 
 // fetchAges are the ages of a notice at which it is fetched again, as the provider's API may be behind it.
-var fetchAges = []time.Duration{time.Second, 4 * time.Second, 25 * time.Second, 90 * time.Second, 8 * time.Minute}
+var fetchAges = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
 // A notice came, and the provider's API is a moment behind: it is fetched again until both
 // agree, or a discrepancy is opened.
@@ -63,8 +63,8 @@ func fetchAgainUntilItAgrees(t *testing.T) {
 			require.Empty(t, r.verify(t))
 
 			look.lookup = says(c.then)
-			for _, by := range fetchAges[:2] {
-				r.asOld(t, by)
+			for range 2 {
+				r.retry(t, true)
 			}
 			require.Equal(t, c.end, standingOf(r.attempt(t, id).Attempt))
 			require.Equal(t, []string{"applied"}, r.verdicts(t, id))
@@ -98,9 +98,13 @@ func fetchAgainNotForEver(t *testing.T) {
 				r.tell(t, hint(c.kind, r.attempt(t, id).ProviderPaymentID))
 			}
 			r.retry(t, true)
-			for _, by := range fetchAges {
+			for i, age := range fetchAges {
 				require.Equal(t, requested, standingOf(r.attempt(t, id).Attempt))
-				r.asOld(t, by)
+				for _, next := range rows[time.Duration](t, r, "SELECT next_try_at - received_at FROM provider_events") {
+					require.Contains(t, fetchAges[i:], next) // a busy machine leaves some out
+				}
+				r.exec(t, "UPDATE provider_events SET received_at = now() - $1::interval", age)
+				r.retry(t, true)
 			}
 			r.asOld(t, time.Hour)
 			require.Equal(t, c.end, standingOf(r.attempt(t, id).Attempt))
@@ -142,7 +146,7 @@ func fetchAgainChargeback(t *testing.T) {
 		taken := payment.MovementReport{Kind: payment.MovementChargeback, ID: "chb_1", Money: payment.Money{Minor: 500, Currency: "EUR"}}
 		return gateway.Outcome{Event: fsm.EventSucceeded, Movements: []payment.MovementReport{taken}}, nil
 	}
-	r.asOld(t, time.Second)
+	r.retry(t, true)
 	require.EqualValues(t, price-500, r.attempt(t, id).Held())
 	require.Equal(t, []string{"applied"}, r.verdicts(t, id))
 	require.Equal(t, []string{"payment_reversed"}, r.discrepancies(t, id))

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -145,7 +144,7 @@ func newStrictEnv(t *testing.T) *env {
 // newStrictEnvOf is newStrictEnv with another provider.
 func newStrictEnvOf(t *testing.T, provider func(gateway.Provider) gateway.Provider) *env {
 	t.Helper()
-	return newEnv(t, setup{silent: true, provider: provider, change: func(o *options) { o.CustomersMay, o.ProviderTimeout = nil, time.Second }})
+	return newEnv(t, setup{silent: true, provider: provider, change: func(o *options) { o.CustomersMay = nil }})
 }
 
 // heldAs begins a payment of order A-1 with a hold, by the shop for the customer.

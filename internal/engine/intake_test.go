@@ -308,7 +308,7 @@ func intakeBlockedBatchBlocksNoOther(t *testing.T) {
 	}()
 	require.Eventually(t, func() bool {
 		return rows[int64](t, r, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")[0] > 0
-	}, 5*time.Second, time.Millisecond)
+	}, waitFor, time.Millisecond)
 	require.Equal(t, fsm.Applied, r.say(t, free, webhooks.KindSucceeded))
 	require.Empty(t, answer)
 	require.NoError(t, tx.Rollback(t.Context()))

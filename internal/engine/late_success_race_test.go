@@ -118,7 +118,7 @@ func lateSuccessStopsSiblingsAtOnce(t *testing.T) {
 	}}
 	r := newEnv(t, setup{silent: true, provider: p.on})
 	stopped := 0
-	for round := range 60 {
+	for round := 0; round < 60 || stopped == 0 && round < 600; round++ {
 		order := payment.OrderID(fmt.Sprintf("A-%d", round))
 		first := r.paid(t, order, "tok_decline").ID
 		lost.Store(round%2 == 1)

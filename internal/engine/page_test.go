@@ -83,8 +83,9 @@ func onPageOf(t *testing.T, p *answering) (*env, *answering, payment.AttemptID) 
 
 func pageDeclinedTryWaits(t *testing.T) {
 	t.Parallel()
+	began := time.Now()
 	r, p, id := onPage(t)
-	require.Empty(t, r.due(t), "nothing is to be cancelled")
+	r.rests(t, began, "nothing is to be cancelled")
 	before := r.attempt(t, id)
 	require.NotEmpty(t, before.NextAction)
 	require.Equal(t, fsm.Repeat, r.declines(t, id, "insufficient_funds"))

@@ -77,7 +77,7 @@ func TestPanic(t *testing.T) {
 		require.Equal(t, fsm.Succeeded, r.pay(t, "A-1", "first-key", "tok_success").State)
 		require.Equal(t, []string{"needs_review A-0"}, rows[string](t, r, `SELECT kind || ' ' || order_id FROM discrepancies`))
 		require.Equal(t, []bool{true}, rows[bool](t, r,
-			`SELECT lease_until IS NULL AND next_at > now() FROM operations WHERE order_id = 'A-0' AND open`), "asked about again, not at once")
+			`SELECT lease_until IS NULL AND next_at > created_at + interval '9 seconds' FROM operations WHERE order_id = 'A-0' AND open`), "asked about again, not at once")
 
 		store.armed.Store(false)
 		id := rows[string](t, r, `SELECT attempt_id::text FROM payment_attempts WHERE order_id = 'A-0'`)[0]

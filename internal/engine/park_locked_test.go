@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -85,7 +86,14 @@ func testLockedEvent(t *testing.T, kind webhooks.Kind, slow bool) {
 		store: payer.on,
 	})
 	stops := &halting{}
-	worker := r.another(t, func(o *options) { o.Store = stops.on(o.Store) })
+	var passes func(time.Duration)
+	worker := r.another(t, func(o *options) { o.Store, passes = stops.on(o.Store), stopped(o) })
+	// round is a round of the worker, a moment after the last one.
+	round := func() error {
+		passes(time.Second)
+		_, err := retryParked(t.Context(), worker, 10)
+		return err
+	}
 	e, last := event(kind, "ch_1"), int32(1)
 	if kind == webhooks.KindNotice {
 		// It is looked for again once it is fetched.
@@ -98,10 +106,7 @@ func testLockedEvent(t *testing.T, kind webhooks.Kind, slow bool) {
 	looked, isLooking, mayPark := halt(last)
 	stops.looked = looked
 	tried := make(chan error, 1)
-	go func() {
-		_, err := retryParked(t.Context(), worker, 10)
-		tried <- err
-	}()
+	go func() { tried <- round() }()
 	<-isLooking
 
 	writes, isWriting, mayWrite := halt(1)
@@ -115,8 +120,7 @@ func testLockedEvent(t *testing.T, kind webhooks.Kind, slow bool) {
 	if slow {
 		close(mayPark)
 		require.NoError(t, <-tried)
-		_, err := retryParked(t.Context(), worker, 10)
-		require.NoError(t, err)
+		require.NoError(t, round())
 		close(mayWrite)
 		require.NoError(t, <-paid)
 	} else {
@@ -127,7 +131,6 @@ func testLockedEvent(t *testing.T, kind webhooks.Kind, slow bool) {
 	}
 	require.Equal(t, []bool{true}, rows[bool](t, r, "SELECT next_try_at > now() + interval '30 minutes' FROM provider_events"))
 	require.Eventually(t, func() bool {
-		_, err := retryParked(t.Context(), worker, 10)
-		return err == nil && rows[string](t, r, "SELECT status::text FROM payment_attempts")[0] == "succeeded"
+		return round() == nil && rows[string](t, r, "SELECT status::text FROM payment_attempts")[0] == "succeeded"
 	}, waitFor, tick)
 }

@@ -178,7 +178,7 @@ func recheckRefundOneRunner(t *testing.T) {
 	t.Parallel()
 	r, _ := newListing(t, false)
 	made := r.refund(t, r.paid(t, "A-1", "tok_success").ID, "refund-1")
-	r.exec(t, "UPDATE operations SET lease_until = now() + interval '30 s', next_at = now() + interval '30 s' WHERE kind = 'refund' AND open")
+	r.exec(t, "UPDATE operations SET lease_until = now() + interval '1 hour', next_at = now() + interval '1 hour' WHERE kind = 'refund' AND open")
 	due := func() []payment.RefundID {
 		ids, err := r.DueRefunds(t.Context(), 10)
 		require.NoError(t, err)

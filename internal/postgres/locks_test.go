@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/dev/testdb"
@@ -24,20 +25,25 @@ func TestNothingDeadlocks(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
 	stores := twoReplicas(t, url)
-	l := newLoad(t, stores...)
-	impatient, stop := context.WithTimeout(t.Context(), 40*time.Second)
-	defer stop()
-	go func() {
-		// On a slow machine it takes longer until each of them was done.
-		for wait := 4 * time.Second; impatient.Err() == nil; wait = 100 * time.Millisecond {
-			<-time.After(wait)
-			if l.did(happened) {
-				break
+	var l *load
+	// On a slow machine each call and each lease needs longer until each action was done once.
+	for pace := 40 * time.Millisecond; pace < time.Minute; pace *= 4 {
+		l = newLoad(t, l, pace, stores...)
+		impatient, stop := context.WithTimeout(t.Context(), 40*time.Second+100*pace)
+		go func() {
+			defer stop()
+			for wait := 4 * time.Second; impatient.Err() == nil; wait = 100 * time.Millisecond {
+				<-time.After(wait)
+				if l.did(happened) {
+					return
+				}
 			}
+		}()
+		l.run(impatient)
+		if l.did(happened) {
+			break
 		}
-		stop()
-	}()
-	l.run(impatient)
+	}
 	for _, s := range stores {
 		s.Close()
 	}
@@ -73,10 +79,23 @@ func twoReplicas(t *testing.T, url string) []*postgres.Store {
 func TestAWrongLockOrderIsSeen(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	store := enginetest.Store(t, testdb.With(t, url, "deadlock_timeout", "2s"))
-	a := placed(t, store, "o1")
-	watch, wrong := testdb.Connect(t, url), testdb.Connect(t, testdb.With(t, url, "deadlock_timeout", "1h"))
+	a := placed(t, enginetest.Store(t, url), "o1")
+	watch := testdb.Connect(t, url)
+	// PostgreSQL looks for a deadlock once, when a wait has lasted deadlock_timeout: the other wait must have begun by then.
+	for _, limits := range [][2]string{{"1s", "10s"}, {"10s", "40s"}, {"60s", "120s"}} {
+		if paidThroughADeadlock(t, testdb.With(t, url, "deadlock_timeout", limits[0], "lock_timeout", limits[1]), watch, a) == nil {
+			break
+		}
+	}
+	_, err := watch.Exec(t.Context(), "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+	require.NoError(t, err)
+	require.Positive(t, deadlocks(t, watch))
+}
 
+// paidThroughADeadlock locks an order for a pay, and for another transaction that has locked the attempt before. It returns the pay's error.
+func paidThroughADeadlock(t *testing.T, url string, watch *pgx.Conn, a payment.Attempt) error {
+	t.Helper()
+	store, wrong := enginetest.Store(t, url), testdb.Connect(t, testdb.With(t, url, "deadlock_timeout", "1h", "lock_timeout", "0"))
 	tx, err := wrong.Begin(t.Context())
 	require.NoError(t, err)
 	_, err = tx.Exec(t.Context(), "SELECT FROM payment_attempts WHERE attempt_id = $1 FOR NO KEY UPDATE", a.ID)
@@ -92,11 +111,7 @@ func TestAWrongLockOrderIsSeen(t *testing.T) {
 	_, err = tx.Exec(t.Context(), "SELECT FROM orders WHERE order_id = 'o1' FOR NO KEY UPDATE")
 	require.NoError(t, err)
 	require.NoError(t, tx.Commit(t.Context()))
-	require.NoError(t, <-paid)
-
-	store.Close()
-	require.NoError(t, wrong.Close(t.Context()))
-	require.Positive(t, deadlocks(t, watch))
+	return <-paid
 }
 
 // TestSameNamesInOppositeOrder gives two attempts the same names: whoever is

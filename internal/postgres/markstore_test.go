@@ -18,8 +18,9 @@ import (
 
 func marks(t *testing.T, url string, g *watermark.Guard) *postgres.MarkStore {
 	t.Helper()
-	store, err := postgres.Open(t.Context(), url)
+	store, err := postgres.Open(t.Context(), testdb.Patient(url))
 	require.NoError(t, err)
+	store.Patiently(testdb.Patience)
 	t.Cleanup(store.Close)
 	if g != nil {
 		store.Marks().Watch(g)
@@ -171,10 +172,11 @@ func TestProcesses(t *testing.T) {
 	beats(t, s, "gone", old)
 	last := beats(t, s, "last", old)
 	require.NoError(t, s.Leave(t.Context(), left))
-	_, err = db.Exec(t.Context(), "UPDATE service_processes SET beat_at = now() - interval '50 seconds' WHERE name = 'silent one'")
-	require.NoError(t, err)
-	_, err = db.Exec(t.Context(), "UPDATE service_processes SET beat_at = now() - interval '70 seconds' WHERE name = 'gone'")
-	require.NoError(t, err)
+	for name, before := range map[string]string{"silent one": "50 seconds", "gone": "70 seconds"} {
+		_, err = db.Exec(t.Context(), "UPDATE service_processes SET beat_at = (SELECT beat_at FROM service_processes WHERE name = 'last') - $2::text::interval WHERE name = $1",
+			name, before)
+		require.NoError(t, err)
+	}
 	require.Equal(t, []string{"last", "silent one"}, names())
 	before, err := s.Beat(t.Context(), last, now.Server)
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/idempotency"
+	"github.com/paylatch/paylatch/internal/dev/testdb"
 	"github.com/paylatch/paylatch/internal/engine/changeset"
 	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -17,7 +18,7 @@ import (
 )
 
 // soon is how long a test waits for an expected event.
-const soon = 20 * time.Second
+const soon = testdb.Patience
 
 func inTx(t *testing.T, store *postgres.Store, fn func(ctx context.Context, tx postgres.Tx) error) {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 )
 
 // portableSoon is how long a test waits for an expected event.
-const portableSoon = 20 * time.Second
+const portableSoon = testdb.Patience
 
 // TestNeighbours looks at two schemas of one database, beside a third.
 func TestNeighbours(t *testing.T) {
@@ -39,8 +39,9 @@ func neighbours(t *testing.T) (first, second string) {
 
 func open(t *testing.T, dsn string) *postgres.Store {
 	t.Helper()
-	store, err := postgres.Open(t.Context(), dsn)
+	store, err := postgres.Open(t.Context(), testdb.Patient(dsn))
 	require.NoError(t, err)
+	store.Patiently(testdb.Patience)
 	t.Cleanup(store.Close)
 	return store
 }
@@ -153,18 +154,18 @@ func locks(t *testing.T, first, second string) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			holds := begin(t, first)
-			require.NoError(t, lock(t.Context(), holds))
-			require.NoError(t, lock(t.Context(), begin(t, second)))
-			require.Error(t, lock(t.Context(), begin(t, first)))
+			for _, dsn := range []string{first, second} { // other tests have the locks for a moment
+				require.NoError(t, lock(t.Context(), begin(t, testdb.Patient(dsn))))
+			}
+			require.Error(t, lock(t.Context(), begin(t, testdb.With(t, first, "lock_timeout", "500ms"))))
 		})
 	}
 }
 
-// begin returns a transaction that waits half a second for a lock.
+// begin returns a transaction.
 func begin(t *testing.T, dsn string) pgx.Tx {
 	t.Helper()
-	tx, err := testdb.Connect(t, testdb.With(t, dsn, "lock_timeout", "500ms")).Begin(t.Context())
+	tx, err := testdb.Connect(t, dsn).Begin(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) })
 	return tx

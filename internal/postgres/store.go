@@ -133,6 +133,9 @@ func (s *Store) Marks() *MarkStore { return NewMarkStore(s.pool) }
 // OnCommit has each commit run by commit, as pool.Pool has it. It must be set before the store is used.
 func (s *Store) OnCommit(commit func(commit func() error) error) { s.pool.OnCommit(commit) }
 
+// Patiently sets the limit of the waits, as pool.Pool has it. It must be set before the store is used.
+func (s *Store) Patiently(limit time.Duration) { s.pool.Patiently(limit) }
+
 // Usage returns the use of the connections.
 func (s *Store) Usage() pool.Usage { return s.pool.Usage() }
 

@@ -27,7 +27,7 @@ func serves(t *testing.T, p gateway.Provider) (*faults.TCP, *postgres.Store, *en
 	t.Helper()
 	way, url := faults.NewDatabase(t, testdb.New(t))
 	store := enginetest.Store(t, testdb.With(t, url, "pool_max_conns", "1"))
-	s := newService(store, p, timing{time.Second, time.Minute, time.Second, time.Minute})
+	s := newService(store, p, timing{time.Minute, time.Minute, time.Minute, time.Minute})
 	_, err := store.Keys().Refresh(t.Context())
 	require.NoError(t, err)
 	running, stop := context.WithCancel(context.WithoutCancel(t.Context()))

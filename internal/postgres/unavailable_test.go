@@ -21,6 +21,16 @@ import (
 // 1.5 s, by a transaction's own limit it would be 10 s.
 const answerWithin = 8 * time.Second
 
+// hurried is a store with the limits of a process, which has been reached.
+func hurried(t *testing.T, url string) *postgres.Store {
+	t.Helper()
+	store, err := postgres.Open(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(store.Close)
+	require.Eventually(t, func() bool { return store.Ping(t.Context()) == nil && store.Migrated(t.Context()) == nil }, soon, time.Millisecond)
+	return store
+}
+
 func TestALostServerIsAnAnswerAndComesBack(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, srv *devpg.Server){
@@ -35,7 +45,7 @@ func TestALostServerIsAnAnswerAndComesBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			srv := testdb.Private(t)
-			store := enginetest.Store(t, srv.DSN("postgres"))
+			store, process := enginetest.Store(t, srv.DSN("postgres")), hurried(t, srv.DSN("postgres"))
 			placed(t, store, "o1")
 
 			err := store.InAnyTx(t.Context(), func(ctx context.Context, tx postgres.Tx) error {
@@ -46,15 +56,15 @@ func TestALostServerIsAnAnswerAndComesBack(t *testing.T) {
 			})
 			require.ErrorIs(t, err, payment.ErrUnavailable)
 			for range 3 {
-				unavailable(t, func() error { return read(t, store) })
-				unavailable(t, func() error { return write(t, store) })
-				unavailable(t, func() error { return store.Ping(t.Context()) })
+				unavailable(t, func() error { return read(t, process) })
+				unavailable(t, func() error { return write(t, process) })
+				unavailable(t, func() error { return process.Ping(t.Context()) })
 			}
 
 			again, err := devpg.Start(t.Context(), devpg.Config{Dir: srv.Dir()})
 			require.NoError(t, err)
 			t.Cleanup(func() { _ = again.Stop() })
-			require.Eventually(t, func() bool { return read(t, store) == nil && write(t, store) == nil }, soon, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return read(t, process) == nil && write(t, process) == nil }, soon, 10*time.Millisecond)
 		})
 	}
 }
@@ -83,23 +93,29 @@ func TestAConnectionThatDiesIsNotUsedAgain(t *testing.T) {
 	way, url := faults.NewDatabase(t, testdb.New(t))
 	store := enginetest.Store(t, testdb.With(t, url, "pool_max_conns", "1"))
 	placed(t, store, "o1")
-	way.Blackhole()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	_, err := store.AttemptsByID(ctx, []payment.AttemptID{{1}})
-	require.ErrorIs(t, err, payment.ErrUnavailable)
-	require.Eventually(t, func() bool { return read(t, store) == nil }, answerWithin, time.Millisecond)
+	inTime(t, func() {
+		require.NoError(t, read(t, store))
+		way.Blackhole()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		_, err := store.AttemptsByID(ctx, []payment.AttemptID{{1}})
+		require.ErrorIs(t, err, payment.ErrUnavailable)
+		require.NoError(t, read(t, store))
+	})
 }
 
 func TestAnExhaustedPoolIsAnAnswer(t *testing.T) {
 	t.Parallel()
-	store := enginetest.Store(t, testdb.With(t, testdb.New(t), "pool_max_conns", "1"))
-	placed(t, store, "o1")
-	require.NoError(t, store.Read(t.Context(), func(context.Context, *pgxpool.Conn) error {
-		unavailable(t, func() error { return read(t, store) })
-		unavailable(t, func() error { return write(t, store) })
-		return nil
-	}))
+	store, held := hurried(t, testdb.With(t, testdb.New(t), "pool_max_conns", "1")), false
+	require.Eventually(t, func() bool {
+		_ = store.Read(t.Context(), func(context.Context, *pgxpool.Conn) error {
+			held = true
+			unavailable(t, func() error { return read(t, store) })
+			unavailable(t, func() error { return write(t, store) })
+			return nil
+		})
+		return held
+	}, soon, time.Millisecond)
 }
 
 func TestNoServerAtAllIsAnAnswer(t *testing.T) {
@@ -162,7 +178,20 @@ func write(t *testing.T, store *postgres.Store) error {
 
 func unavailable(t *testing.T, do func() error) {
 	t.Helper()
-	begun := time.Now()
-	require.ErrorIs(t, do(), payment.ErrUnavailable)
-	require.Less(t, time.Since(begun), answerWithin)
+	inTime(t, func() { require.ErrorIs(t, do(), payment.ErrUnavailable) })
+}
+
+// inTime requires that something takes no longer than answerWithin. A busy machine has several tries: a limit that is too long is too long
+// each time.
+func inTime(t *testing.T, do func()) {
+	t.Helper()
+	var took time.Duration
+	for range 10 {
+		begun := time.Now()
+		do()
+		if took = time.Since(begun); took < answerWithin {
+			return
+		}
+	}
+	require.Less(t, took, answerWithin)
 }

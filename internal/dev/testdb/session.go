@@ -11,9 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// waitAtMost bounds Waiting.
-const waitAtMost = 20 * time.Second
-
 // Connect opens a session of its own, which is closed when the test ends.
 func Connect(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
@@ -49,5 +46,5 @@ func Waiting(t *testing.T, conn *pgx.Conn, n int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		return One[int](t, conn, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) >= n
-	}, waitAtMost, time.Millisecond)
+	}, Patience, time.Millisecond)
 }

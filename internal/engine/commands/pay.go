@@ -219,6 +219,9 @@ func (c *Commands) await(ctx context.Context, a payment.Attempt, wait time.Durat
 			return a, nil
 		case <-tick.C:
 		}
+		if ctx.Err() != nil { // both were ready
+			return a, nil
+		}
 		next, err := c.Store.AttemptsByRequest(ctx, []payment.RequestName{a.Name()})
 		switch {
 		case ctx.Err() != nil:

@@ -26,8 +26,8 @@ type Env struct {
 	DSN   string
 }
 
-// New returns an engine on a database of its own. It takes webhooks in until the test ends. Times that o leaves out are 10 s, and 30 s for
-// leases.
+// New returns an engine on a database of its own. It takes webhooks in until the test ends. Times that o leaves out are
+// 10 s until the first check, 30 s for leases, and for waits and calls as long as a busy machine may need.
 func New(tb testing.TB, o engine.Options) *Env {
 	tb.Helper()
 	return On(tb, testdb.New(tb), o)
@@ -38,9 +38,8 @@ func On(tb testing.TB, dsn string, o engine.Options) *Env {
 	tb.Helper()
 	e := &Env{DSN: dsn}
 	e.Store, e.DB = Open(tb, dsn)
-	const usual = 10 * time.Second
-	o.Store, o.Wait, o.ProviderTimeout = e.Store, cmp.Or(o.Wait, usual), cmp.Or(o.ProviderTimeout, usual)
-	o.Schedule = payment.Schedule{First: cmp.Or(o.Schedule.First, usual), Lease: cmp.Or(o.Schedule.Lease, 3*usual)}
+	o.Store, o.Wait, o.ProviderTimeout = e.Store, cmp.Or(o.Wait, time.Minute), cmp.Or(o.ProviderTimeout, 25*time.Second)
+	o.Schedule = payment.Schedule{First: cmp.Or(o.Schedule.First, 10*time.Second), Lease: cmp.Or(o.Schedule.Lease, 30*time.Second)}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -50,7 +49,7 @@ func On(tb testing.TB, dsn string, o engine.Options) *Env {
 	return e
 }
 
-// Open opens a database as a process does, and once more for the test's own statements, until the test ends.
+// Open opens a database as Store does, and once more for the test's own statements, until the test ends.
 func Open(tb testing.TB, dsn string) (*postgres.Store, *pgxpool.Pool) {
 	tb.Helper()
 	db, err := pgxpool.New(tb.Context(), dsn)
@@ -59,11 +58,13 @@ func Open(tb testing.TB, dsn string) (*postgres.Store, *pgxpool.Pool) {
 	return Store(tb, dsn), db
 }
 
-// Store opens a database as a process does, with an encryption key of the tests, until the test ends.
+// Store opens a database as a process does, with an encryption key of the tests, until the test ends. Its limits are those of a busy
+// machine, except for limits that the address sets.
 func Store(tb testing.TB, dsn string) *postgres.Store {
 	tb.Helper()
-	store, err := postgres.Open(tb.Context(), dsn)
+	store, err := postgres.Open(tb.Context(), testdb.Patient(dsn))
 	require.NoError(tb, err)
+	store.Patiently(testdb.Patience)
 	store.SealWith(envelopetest.Box(tb), time.Now)
 	tb.Cleanup(store.Close)
 	return store

@@ -61,7 +61,7 @@ func newEnv(t *testing.T) *env {
 
 // process is the commands of another process.
 func (r *env) process() *commands.Commands {
-	return commands.New(commands.Options{Store: r.store, Runner: r.Runner, DefaultAccount: account, Wait: 10 * time.Second})
+	return commands.New(commands.Options{Store: r.store, Runner: r.Runner, DefaultAccount: account, Wait: time.Minute})
 }
 
 var (

@@ -129,7 +129,7 @@ func (w *world) wire(t *testing.T, look func(gateway.Provider) gateway.Provider)
 	require.NoError(t, err)
 	e := engine.New(engine.Options{
 		Store: w.store, Rules: rules, Readers: current.Of(map[string]webhooks.Reader{account: verifier}), DefaultAccount: account,
-		Wait: 20 * time.Second, ProviderTimeout: 20 * time.Second, Now: w.Now,
+		Wait: time.Minute, ProviderTimeout: 25 * time.Second, Now: w.Now,
 		Seal: func(text string, _ []byte) ([]byte, error) { return []byte(text), nil },
 		Open: func(sealed, _ []byte) (string, error) { return string(sealed), nil },
 	})

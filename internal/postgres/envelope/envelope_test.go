@@ -2,7 +2,6 @@ package envelope_test
 
 import (
 	"bytes"
-	"context"
 	"sync"
 	"testing"
 	"time"
@@ -23,9 +22,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // keys are the keys of a process with a ring.
 func keys(t *testing.T, url string, now func() time.Time, ring ...string) *envelope.Keys {
 	t.Helper()
-	p, err := pool.Open(t.Context(), url)
+	p, err := pool.Open(t.Context(), testdb.Patient(url))
 	require.NoError(t, err)
 	t.Cleanup(p.Close)
+	p.Patiently(testdb.Patience)
 	return envelope.New(p, envelopetest.Box(t, ring...), now)
 }
 
@@ -276,16 +276,14 @@ func TestAge(t *testing.T) {
 func TestAMonthThatIsLocked(t *testing.T) {
 	t.Parallel()
 	url := testdb.New(t)
-	conn, k := testdb.Connect(t, url), keys(t, url, time.Now)
+	conn, k := testdb.Connect(t, url), keys(t, testdb.With(t, url, "lock_timeout", "5s"), time.Now)
 	_, err := conn.Exec(t.Context(), `CREATE TABLE event_bytes_2020_02 PARTITION OF event_bytes FOR VALUES FROM ('2020-02-01T00:00Z') TO ('2020-03-01T00:00Z')`)
 	require.NoError(t, err)
 	reader, err := testdb.Connect(t, url).Begin(t.Context())
 	require.NoError(t, err)
 	_, err = reader.Exec(t.Context(), "SELECT FROM event_bytes")
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	more, err := k.Age(ctx, 0)
+	more, err := k.Age(t.Context(), 0)
 	require.NoError(t, err)
 	require.False(t, more)
 	require.Contains(t, column[string](t, conn, partitions), "event_bytes_2020_02")
@@ -299,7 +297,7 @@ func TestWithoutARing(t *testing.T) {
 	t.Parallel()
 	url, event := testdb.New(t), uuid.New()
 	sealed := seal(t, keys(t, url, time.Now), event, "x")
-	p, err := pool.Open(t.Context(), url)
+	p, err := pool.Open(t.Context(), testdb.Patient(url))
 	require.NoError(t, err)
 	t.Cleanup(p.Close)
 	for _, k := range []*envelope.Keys{nil, envelope.New(p, nil, time.Now)} {

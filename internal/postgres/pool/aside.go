@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -28,6 +29,8 @@ const (
 // aside is the connections for expensive reads. It is safe for concurrent use.
 type aside struct {
 	conns *pgxpool.Pool
+	// atMost is how long a reader waits for its turn: acquireTimeout, unless Patiently has set another limit.
+	atMost time.Duration
 
 	mu      sync.Mutex
 	running map[authz.Reader]int
@@ -43,14 +46,21 @@ func newAside(ctx context.Context, cfg *pgxpool.Config) (*aside, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare the connections for lists: %w", err)
 	}
-	return &aside{conns: conns, running: make(map[authz.Reader]int), waiting: make(map[string]int), freed: make(chan struct{})}, nil
+	a := turns()
+	a.conns = conns
+	return a, nil
 }
 
-// enter waits until the context's reader may read, up to acquireTimeout, and returns the function that ends the read. It
+// turns is an aside without connections.
+func turns() *aside {
+	return &aside{atMost: acquireTimeout, running: make(map[authz.Reader]int), waiting: make(map[string]int), freed: make(chan struct{})}
+}
+
+// enter waits until the context's reader may read, and returns the function that ends the read. It
 // returns payment.ErrOverloaded if the reader or its role has used its share.
 func (a *aside) enter(ctx context.Context) (leave func(), err error) {
 	r := authz.ReaderOf(ctx)
-	ctx, cancel := context.WithTimeout(ctx, acquireTimeout)
+	ctx, cancel := context.WithTimeout(ctx, a.atMost)
 	defer cancel()
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -107,7 +117,7 @@ func (p *Pool) Aside(ctx context.Context, fn func(ctx context.Context, c *pgxpoo
 		return err
 	}
 	defer leave()
-	return on(ctx, p.aside.conns, func(ctx context.Context, c *pgxpool.Conn) error {
+	return p.on(ctx, p.aside.conns, func(ctx context.Context, c *pgxpool.Conn) error {
 		if err := p.ready(ctx, c); err != nil {
 			return err
 		}

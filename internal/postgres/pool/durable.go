@@ -31,7 +31,7 @@ const keepCommit = ` AND set_config('synchronous_commit',
 
 // Durable returns a NotDurableError if commits may be lost.
 func (p *Pool) Durable(ctx context.Context) error {
-	return on(ctx, p.conns, p.checkDurable)
+	return p.on(ctx, p.conns, p.checkDurable)
 }
 
 // vital returns the settings that must be on. The storage can't keep a commit that was acknowledged before it got there, so

@@ -21,9 +21,16 @@ func commits(t *testing.T, admin *pgx.Conn, value string) {
 
 func openDurable(t *testing.T, url string) *pool.Pool {
 	t.Helper()
-	p, err := pool.OpenDurable(t.Context(), pool.Address{URL: url})
+	return openDurableAt(t, pool.Address{URL: url})
+}
+
+func openDurableAt(t *testing.T, a pool.Address) *pool.Pool {
+	t.Helper()
+	a.URL = testdb.Patient(a.URL)
+	p, err := pool.OpenDurable(t.Context(), a)
 	require.NoError(t, err)
 	t.Cleanup(p.Close)
+	p.Patiently(testdb.Patience)
 	return p
 }
 
@@ -64,9 +71,7 @@ func TestDurableByItsStorage(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
 	for value, refused := range map[string]bool{"off": true, "on": false} {
-		p, err := pool.OpenDurable(t.Context(), pool.Address{URL: testdb.With(t, dsn, "synchronous_commit", value), Stored: true})
-		require.NoError(t, err)
-		t.Cleanup(p.Close)
+		p := openDurableAt(t, pool.Address{URL: testdb.With(t, dsn, "synchronous_commit", value), Stored: true})
 		if !refused {
 			require.NoError(t, p.Durable(t.Context()))
 			require.NoError(t, write(t, p))

@@ -64,6 +64,8 @@ type Pool struct {
 	vital []string
 	// tried is the last write of TakesWrites.
 	tried tried
+	// acquireTimeout and txTimeout are the constants of these names, unless Patiently has set others.
+	acquireTimeout, txTimeout time.Duration
 }
 
 // Open prepares a pool for a database URL or key/value string. It does not
@@ -85,7 +87,10 @@ func open(ctx context.Context, a Address, durable bool) (*Pool, error) {
 		return nil, fmt.Errorf("read the database's direct address: %w", err)
 	}
 	limit.first = cfg.ConnConfig.ConnectTimeout
-	p := &Pool{direct: direct.ConnConfig, limit: limit, demanding: durable, vital: vital(a), begin: begin}
+	p := &Pool{
+		direct: direct.ConnConfig, limit: limit, demanding: durable, vital: vital(a), begin: begin,
+		acquireTimeout: acquireTimeout, txTimeout: txTimeout,
+	}
 	if _, set := cfg.ConnConfig.RuntimeParams["plan_cache_mode"]; !set {
 		p.begin += planOnce
 	}
@@ -143,6 +148,15 @@ func (p *Pool) Suits(check func(ctx context.Context, c *pgxpool.Conn) error) {
 // error. OnCommit must be called before the pool is used.
 func (p *Pool) OnCommit(commit func(commit func() error) error) { p.commit = commit }
 
+// Patiently sets another limit for the wait for a connection or for a turn, and for each transaction, for programs that prefer a late
+// response to none. Patiently must be called before the pool is used.
+func (p *Pool) Patiently(limit time.Duration) {
+	p.acquireTimeout, p.txTimeout, p.aside.atMost = limit, limit, limit
+	if p.standby != nil {
+		p.standby.Patiently(limit)
+	}
+}
+
 // Usage is the use of the connections.
 type Usage struct {
 	Acquired, Idle, Max int64
@@ -179,12 +193,12 @@ func (p *Pool) Close() {
 
 // Ping reports whether the database answers.
 func (p *Pool) Ping(ctx context.Context) error {
-	return on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error { return c.Ping(ctx) })
+	return p.on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error { return c.Ping(ctx) })
 }
 
 // Migrated returns migrations.ErrBehind if the schema is older than this binary.
 func (p *Pool) Migrated(ctx context.Context) error {
-	return on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error { return migrations.Check(ctx, c) })
+	return p.on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error { return migrations.Check(ctx, c) })
 }
 
 // check checks the conditions for any read or write.
@@ -209,7 +223,7 @@ func (p *Pool) check(ctx context.Context, c *pgxpool.Conn) error {
 // Read runs fn on a connection, outside a transaction: each of its statements is one. Errors of PostgreSQL are returned in the
 // domain's vocabulary, a lost or busy database as payment.ErrUnavailable. fn is run again only if the schema was migrated meanwhile.
 func (p *Pool) Read(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
-	return on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error {
+	return p.on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error {
 		if err := p.ready(ctx, c); err != nil {
 			return err
 		}
@@ -219,7 +233,7 @@ func (p *Pool) Read(ctx context.Context, fn func(ctx context.Context, c *pgxpool
 
 // Notices is Read on the one session for announcements, of any schema.
 func (p *Pool) Notices(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
-	return on(ctx, p.notices, fn)
+	return p.on(ctx, p.notices, fn)
 }
 
 // ready keeps a process that was started while the database was away from working
@@ -234,11 +248,11 @@ func (p *Pool) ready(ctx context.Context, c *pgxpool.Conn) error {
 	return nil
 }
 
-func on(ctx context.Context, pool *pgxpool.Pool, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
-	ctx, cancel := context.WithTimeout(ctx, txTimeout)
+func (p *Pool) on(ctx context.Context, pool *pgxpool.Pool, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, p.txTimeout)
 	defer cancel()
 	return fresh(pool, func() error {
-		conn, err := acquire(ctx, pool)
+		conn, err := p.acquire(ctx, pool)
 		if err != nil {
 			return err
 		}
@@ -247,8 +261,8 @@ func on(ctx context.Context, pool *pgxpool.Pool, fn func(ctx context.Context, c 
 	})
 }
 
-func acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, acquireTimeout)
+func (p *Pool) acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.acquireTimeout)
 	defer cancel()
 	conn, err := pool.Acquire(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 func TestEverySessionHasLimits(t *testing.T) {
 	t.Parallel()
-	conns := open(t, testdb.New(t)).Conns()
+	conns := usual(t, testdb.With(t, testdb.New(t), "connect_timeout", "120")).Conns()
 	for range conns.Config().MaxConns {
 		conn, err := conns.Acquire(t.Context())
 		require.NoError(t, err)
@@ -27,7 +27,7 @@ func TestEverySessionHasLimits(t *testing.T) {
 
 func TestTheAddressMaySetOtherLimits(t *testing.T) {
 	t.Parallel()
-	conn, err := open(t, testdb.With(t, testdb.New(t), "lock_timeout", "70ms")).Conns().Acquire(t.Context())
+	conn, err := usual(t, testdb.With(t, testdb.New(t), "lock_timeout", "70ms", "connect_timeout", "120")).Conns().Acquire(t.Context())
 	require.NoError(t, err)
 	defer conn.Release()
 	require.Equal(t, "70ms", testdb.One[string](t, conn.Conn(), "SHOW lock_timeout"))
@@ -41,7 +41,7 @@ func TestTheAddressSaysHowManyConnectionsThereAre(t *testing.T) {
 		"postgres://db/paylatch?pool_max_conns=3":   3,
 		"host=db dbname=paylatch pool_max_conns=40": 40,
 	} {
-		require.Equal(t, want, open(t, address).Conns().Config().MaxConns, address)
+		require.Equal(t, want, usual(t, address).Conns().Config().MaxConns, address)
 	}
 }
 
@@ -52,6 +52,6 @@ func TestTheAddressSaysHowLongConnectingMayTake(t *testing.T) {
 		"postgres://db/paylatch?connect_timeout=7":  7 * time.Second,
 		"host=db dbname=paylatch connect_timeout=3": 3 * time.Second,
 	} {
-		require.Equal(t, want, open(t, address).Conns().Config().ConnConfig.ConnectTimeout, address)
+		require.Equal(t, want, usual(t, address).Conns().Config().ConnConfig.ConnectTimeout, address)
 	}
 }

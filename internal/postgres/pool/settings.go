@@ -68,7 +68,7 @@ func (e *PoolerError) Unwrap() error { return e.Err }
 // Settings returns a SettingsError if sessions lack settings, and a PoolerError if a pooler refuses to begin them. role
 // is the role of the sessions.
 func (p *Pool) Settings(ctx context.Context) (role string, err error) {
-	err = on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error {
+	err = p.on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error {
 		if err := c.QueryRow(ctx, "SELECT current_user").Scan(&role); err != nil {
 			return fmt.Errorf("read the role: %w", err)
 		}

@@ -15,9 +15,15 @@ import (
 
 func lacking(t *testing.T, a pool.Address) (names, remedies []string) {
 	t.Helper()
+	if a.Pooled {
+		a.URL = testdb.With(t, a.URL, "connect_timeout", "120")
+	} else {
+		a.URL = testdb.Patient(a.URL)
+	}
 	p, err := pool.OpenAt(t.Context(), a)
 	require.NoError(t, err)
 	t.Cleanup(p.Close)
+	p.Patiently(testdb.Patience)
 	role, err := p.Settings(t.Context())
 	var missing *pool.SettingsError
 	if err == nil {
@@ -58,7 +64,7 @@ func TestAddressMode(t *testing.T) {
 		var refused *pool.ModeError
 		require.ErrorAs(t, err, &refused, mode)
 	}
-	p, err := pool.OpenAt(t.Context(), pool.Address{URL: dsn, Pooled: true})
+	p, err := pool.OpenAt(t.Context(), pool.Address{URL: testdb.With(t, dsn, "connect_timeout", "120"), Pooled: true})
 	require.NoError(t, err)
 	t.Cleanup(p.Close)
 	require.Equal(t, pgx.QueryExecModeCacheDescribe, p.Conns().Config().ConnConfig.DefaultQueryExecMode)

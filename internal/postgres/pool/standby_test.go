@@ -51,9 +51,10 @@ func standby(t *testing.T, pg *devpg.Server) (follower, leader *devpg.Server) {
 func TestOnceBehind(t *testing.T) {
 	t.Parallel()
 	follower, leader := standby(t, testdb.Private(t))
-	p, err := pool.OpenAt(t.Context(), pool.Address{URL: leader.DSN("postgres"), Standby: follower.DSN("postgres")})
+	p, err := pool.OpenAt(t.Context(), pool.Address{URL: testdb.Patient(leader.DSN("postgres")), Standby: testdb.Patient(follower.DSN("postgres"))})
 	require.NoError(t, err)
 	t.Cleanup(p.Close)
+	p.Patiently(testdb.Patience)
 	inRecovery := func(query string) (behind bool, err error) {
 		err = p.OnceBehind(t.Context(), func(ctx context.Context, tx *pipeline.Tx) error {
 			return tx.QueryRow(ctx, query).Scan(&behind)
@@ -70,7 +71,7 @@ func TestOnceBehind(t *testing.T) {
 	require.Eventually(t, func() bool {
 		behind, err = inRecovery("SELECT pg_is_in_recovery() FROM followed")
 		return err == nil && behind
-	}, time.Minute, 10*time.Millisecond)
+	}, testdb.Patience, 10*time.Millisecond)
 
 	require.NoError(t, syscall.Kill(follower.Pid(), syscall.SIGKILL))
 	<-follower.Done()

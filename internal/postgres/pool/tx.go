@@ -49,9 +49,9 @@ func (p *Pool) Once(ctx context.Context, fn func(ctx context.Context, tx *pipeli
 
 // once is Once for a schema that stays. With Snapshot it is the only place where transactions begin.
 func (p *Pool) once(ctx context.Context, conns *pgxpool.Pool, fn func(ctx context.Context, tx *pipeline.Tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, txTimeout)
+	ctx, cancel := context.WithTimeout(ctx, p.txTimeout)
 	defer cancel()
-	conn, err := acquire(ctx, conns)
+	conn, err := p.acquire(ctx, conns)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (p *Pool) once(ctx context.Context, conns *pgxpool.Pool, fn func(ctx contex
 	}
 	// A commit is waited for in any case. If it were given up early, others could read a commit that no synchronous standby has, sooner than
 	// they notice that the standby is away: this takes watermark.Fresh.
-	ctx, over := context.WithTimeout(context.WithoutCancel(ctx), txTimeout)
+	ctx, over := context.WithTimeout(context.WithoutCancel(ctx), p.txTimeout)
 	defer over()
 	if p.commit == nil {
 		return DomainError(tx.Commit(ctx))

@@ -45,7 +45,7 @@ const vitals = `SELECT current_setting('server_version_num')::int, clock_timesta
 // slots.
 func (p *Pool) Vitals(ctx context.Context) (Vitals, error) {
 	v := Vitals{Most: int(p.conns.Config().MaxConns) + asideConns + 2}
-	err := on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error {
+	err := p.on(ctx, p.conns, func(ctx context.Context, c *pgxpool.Conn) error {
 		err := c.QueryRow(ctx, vitals, pgx.QueryExecModeCacheDescribe).Scan(&v.Version, &v.Now, &v.Free, &v.Autovacuum, &v.Unvacuumed,
 			&v.OldestTransaction, &v.IdleSlots, &v.StandbyMissing)
 		if err != nil {

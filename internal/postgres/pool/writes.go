@@ -44,7 +44,7 @@ func (p *Pool) TakesWrites(ctx context.Context) error {
 	o := p.tried.share(func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tryTimeout)
 		defer cancel()
-		return on(ctx, p.conns, tryToWrite)
+		return p.on(ctx, p.conns, tryToWrite)
 	})
 	select {
 	case <-o.done:

@@ -19,7 +19,7 @@ import (
 )
 
 // patience bounds waits that end only if the code is wrong. No correct call takes that long.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // rig is the fixture of one test: an adapter, and the line to its fake.
 type rig struct {

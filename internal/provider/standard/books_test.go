@@ -197,7 +197,7 @@ func (h *history) deliveries(t *testing.T) []webhooks.Delivery {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		return len(h.received) == h.acts
-	}, 20*time.Second, 5*time.Millisecond)
+	}, 2*time.Minute, 5*time.Millisecond)
 	return slices.Clone(h.received)
 }
 

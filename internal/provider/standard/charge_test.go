@@ -98,7 +98,7 @@ func TestLookupAndFind(t *testing.T) {
 	require.Eventually(t, func() bool {
 		o, err := r.Lookup(t.Context(), first.ProviderPaymentID)
 		return err == nil && o.Event == fsm.EventSucceeded && *o.Money == euro(1999)
-	}, 10*time.Second, 5*time.Millisecond)
+	}, 2*time.Minute, 5*time.Millisecond)
 
 	_, err = r.Lookup(t.Context(), "ch_nobody")
 	require.ErrorIs(t, err, gateway.ErrNoSuchPayment)

@@ -285,10 +285,10 @@ test("the customer has as long for an action as the attempt, and no longer once 
   const { server, open } = await shop(t);
   server.stream = server.wait = false;
   server.completed = (a) => server.move(a, { stage: "outcome_unknown", next_action: null });
-  const page = open(undefined, { timing: { giveUp: 200, requestTimeout: 50 } });
+  const page = open(undefined, { timing: { giveUp: 4000, requestTimeout: 4000 } });
   const paid = page.pay();
   await acts(page);
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await new Promise((resolve) => setTimeout(resolve, 5000));
   assert.equal(page.checkout.state.phase, "action");
   await page.calls[0].complete({ result: "ok" });
   assert.equal((await paid).phase, "unknown");

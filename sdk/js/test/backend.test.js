@@ -123,7 +123,7 @@ test("a signal ends a call, its pause and its tries", async (t) => {
 
 test("a try without a response is given up, and sent again", async (t) => {
   const s = await serve(t, () => {}, json(201, attempt));
-  assert.equal((await s.client({ timeout: 500 }).pay("A-1", method, command)).status, "succeeded");
+  assert.equal((await s.client({ timeout: 3000 }).pay("A-1", method, command)).status, "succeeded");
   assert.deepEqual(new Set(s.keys), new Set(["cart-0001"]));
 });
 

@@ -292,7 +292,7 @@ test("a tab without locks that is refused leaves what another one has begun", as
   const { server, browser } = await shop(t);
   const alone = { locks: null, channel: null };
   const one = browser.open({}, alone), two = browser.open({}, { ...alone, storage: stale(browser, null) });
-  server.payFaults = [null, (r) => setTimeout(() => problem(r, 422, "validation-failed"), 100)];
+  server.payFaults = [null, async (r) => (await until("the token", () => browser.kept()?.token), problem(r, 422, "validation-failed"))];
   const paid = one.pay();
   assert.equal((await two.pay("tok_wrong")).phase, "refused");
   assert.ok(browser.kept().token);
@@ -321,7 +321,7 @@ async function suspended(t, lost = false) {
   return { server, browser, paid, wake };
 }
 
-test("a tab that its browser has suspended is not waited for", { timeout: 30_000 }, async (t) => {
+test("a tab that its browser has suspended is not waited for", { timeout: 300_000 }, async (t) => {
   const { server, browser } = await suspended(t);
   server.finish(server.attempts[0], "succeeded");
   const page = browser.open({ timing: { otherTab: 30 } });
@@ -329,7 +329,7 @@ test("a tab that its browser has suspended is not waited for", { timeout: 30_000
   assert.equal(server.count(/^POST/), 1);
 });
 
-test("to check again beside a suspended tab sends what was lost under the same key", { timeout: 30_000 }, async (t) => {
+test("to check again beside a suspended tab sends what was lost under the same key", { timeout: 300_000 }, async (t) => {
   const { server, browser } = await suspended(t, true);
   server.finish(server.attempts[0], "succeeded");
   const page = browser.open({ timing: { otherTab: 30, resendWithin: -1 } });
@@ -339,7 +339,7 @@ test("to check again beside a suspended tab sends what was lost under the same k
   assert.equal(server.attempts.length, 1);
 });
 
-test("a press beside a suspended tab joins its payment", { timeout: 30_000 }, async (t) => {
+test("a press beside a suspended tab joins its payment", { timeout: 300_000 }, async (t) => {
   const { server, browser } = await suspended(t);
   const page = browser.open({ timing: { otherTab: 30 } });
   const paid = page.pay("tok_other");
@@ -350,7 +350,7 @@ test("a press beside a suspended tab joins its payment", { timeout: 30_000 }, as
 });
 
 for (const lost of [false, true]) {
-  test(`a tab that wakes ${lost ? "while it sends" : "while it follows"} does not forget what another has begun meanwhile`, { timeout: 30_000 }, async (t) => {
+  test(`a tab that wakes ${lost ? "while it sends" : "while it follows"} does not forget what another has begun meanwhile`, { timeout: 300_000 }, async (t) => {
     const { server, browser, paid, wake } = await suspended(t, lost);
     server.finish(server.attempts[0], "failed");
     const page = browser.open({ timing: { otherTab: 30 } });
@@ -377,9 +377,9 @@ test("a tab that answers is waited for", async (t) => {
   const one = browser.open();
   void one.pay().catch(() => undefined);
   await until("the attempt", () => one.checkout.state.attempt);
-  const two = browser.open({ timing: { otherTab: 100 } });
+  const two = browser.open({ timing: { otherTab: 2000 } });
   const looked = two.checkout.resume();
-  await new Promise((r) => setTimeout(r, 500));
+  await new Promise((r) => setTimeout(r, 3000));
   assert.equal(two.checkout.state.elsewhere, true);
   assert.equal(server.count(/^GET/), 1);
   server.finish(server.attempts[0], "succeeded");

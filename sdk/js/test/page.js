@@ -93,7 +93,7 @@ class Locks {
   }
 }
 
-export async function until(what, met, limit = 30_000) {
+export async function until(what, met, limit = 120_000) {
   for (const end = Date.now() + limit; !met(); await new Promise((r) => setTimeout(r, 2))) {
     if (Date.now() > end) throw new Error("waited in vain for " + what);
   }

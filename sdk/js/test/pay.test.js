@@ -91,10 +91,10 @@ test("pauses double up to a cap, and chance shortens them", async (t) => {
   assert.ok(pauses[9] < 40 * 2 ** 9, `without a cap it would be 20480 ms, and took ${pauses[9]} ms`);
   server.payFaults = Array(6).fill(before);
   server.attempts.length = 0;
-  const lucky = new Browser(t, server).open({ timing: { backoff: 10_000, backoffCap: 10_000 } }, { random: () => 0 });
+  const lucky = new Browser(t, server).open({ timing: { backoff: 60_000, backoffCap: 60_000 } }, { random: () => 0 });
   const began = Date.now();
   await lucky.pay();
-  assert.ok(Date.now() - began < 9000, "full jitter goes down to nothing");
+  assert.ok(Date.now() - began < 50_000, "full jitter goes down to nothing");
 });
 
 test("the network's return ends a pause", async (t) => {

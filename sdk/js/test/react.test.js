@@ -35,7 +35,7 @@ async function shown(t, server, props = {}, browser = new Browser(t, server)) {
     update: (more) => React.act(async () => root.update(element(more))),
     unmount: () => React.act(async () => root.unmount()),
     until: async (what, met) => {
-      const end = Date.now() + 20_000;
+      const end = Date.now() + 120_000;
       while (!met() && Date.now() < end) await React.act(() => new Promise((r) => setTimeout(r, 5)));
       assert.ok(met(), "waited in vain for " + what + ": " + page.text());
     },
