@@ -88,6 +88,9 @@ type Entry struct {
 	// Fee is the provider's fee. Net is the change of the account's balance (negative where money was taken), in the
 	// currency of that balance. Each is nil where the books do not state it.
 	Fee, Net *payment.Money
+	// Implied is set on an entry that follows from another entry of the dispute only if the dispute's money had been returned before. The
+	// provider no longer states the return. Of a recorded payment the entry is kept if the return is recorded. It changes no payment.
+	Implied bool
 	// Payee and Live are as in Outcome.
 	Payee string
 	Live  *bool

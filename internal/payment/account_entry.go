@@ -15,7 +15,8 @@ const (
 	EntryReserve    EntryKind = "reserve"
 	EntryTransfer   EntryKind = "transfer"
 	EntryAdjustment EntryKind = "adjustment"
-	// EntryReturn is the money of a payout that came back. It is a part of the next payout.
+	// EntryReturn is the money of an earlier payout in a later one, and is posted with the earlier one: money that came back or, with a
+	// negative net, money that had been paid out before.
 	EntryReturn EntryKind = "payout_return"
 )
 

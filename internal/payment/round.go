@@ -101,6 +101,14 @@ func (a *Attempt) LacksRound(told MovementReport) bool {
 	return len(lacking) > 0
 }
 
+// ReturnedBefore reports whether a report states that the money of a movement's dispute was returned before the movement. The attempt's
+// Moves must be filled in.
+func (a *Attempt) ReturnedBefore(told MovementReport) bool {
+	return slices.ContainsFunc(a.Moves, func(m DisputeMove) bool {
+		return m.Dispute == told.Dispute && m.Kind == MovementChargebackReversal && m.At.Before(told.At)
+	})
+}
+
 // DisputeLacks returns the amounts that a dispute took and returned by all reports, less the recorded amounts.
 func (a *Attempt) DisputeLacks(dispute string, known []DisputeMove) (took, gave int64) {
 	for _, c := range currenciesOf(known, a.Money.Currency) {

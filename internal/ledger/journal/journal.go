@@ -37,7 +37,7 @@ func (j Journal) day(ctx context.Context, day time.Time, do func(Transaction) er
 	if err == nil {
 		err = each(ctx, q, j.Store.Entries, placeOfEntry, func(e payment.AccountEntry) error {
 			if e.Kind == string(payment.EntryReturn) {
-				return nil // ofReturn posts the money
+				return nil // the earlier payout posts the money
 			}
 			return do(ofEntry(e))
 		})

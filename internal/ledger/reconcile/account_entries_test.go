@@ -157,3 +157,34 @@ func TestReturnedMoneyIsInTheNextPayout(t *testing.T) {
 	require.Len(t, got, 3, "the movement, its settlement and the payout")
 	require.Contains(t, got, "payout  po_2 assets:bank:payouts 26.40 EUR assets:provider:bank:balance -26.40 EUR")
 }
+
+// A dispute was won, and then lost in arbitration. Its second chargeback is kept if the return of the money before it is recorded. Otherwise
+// the books have the first chargeback alone, and nothing is kept twice.
+func TestAnImpliedEntryNeedsTheReturn(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	began := time.Now().Add(-time.Hour)
+	of := func(id, pay string, kind payment.MovementKind, after time.Duration, implied bool) gateway.Entry {
+		e := reconcileEntry(pay+"/"+id, pay, kind, "", euros(50))
+		e.Movement.Dispute, e.Movement.At, e.Implied = "dsp_"+pay, began.Add(after), implied
+		e.Movement.Whole = kind == payment.MovementChargebackReversal
+		return e
+	}
+	const took, back = payment.MovementChargeback, payment.MovementChargebackReversal
+	won, lost := r.pay(t, "A-1").ProviderPaymentID, r.pay(t, "A-2").ProviderPaymentID
+	r.bank.books = []gateway.Entry{captured(won), captured(lost), of("took", won, took, time.Minute, false), of("took", lost, took, time.Minute, false)}
+	r.reconcile(t)
+	r.bank.books = append(r.bank.books, of("back", won, back, 2*time.Minute, false))
+	r.reconcile(t)
+	for _, pay := range []string{won, lost, "pay_of-others"} {
+		r.bank.books = append(r.bank.books, of("took", pay, took, 3*time.Minute, false), of("back", pay, back, 3*time.Minute, true), of("took/2", pay, took, 3*time.Minute, true))
+	}
+	for range 2 {
+		r.reconcile(t)
+		require.ElementsMatch(t, []string{won + "/took", won + "/back", won + "/took/2", lost + "/took"}, rows(t, r, "SELECT entry_id FROM settlements WHERE kind <> 'capture'"))
+		require.Len(t, rows(t, r, "SELECT entry_id FROM account_entries"), 3, "of the payment that is not recorded")
+		require.Equal(t, []string{won + " 100 50", lost + " 50 0"}, rows(t, r, `SELECT concat_ws(' ', substr(m.dispute, 5), sum(m.amount) FILTER (WHERE m.kind = 'chargeback'),
+			coalesce(sum(m.amount) FILTER (WHERE m.kind = 'chargeback_reversal'), 0)) FROM money_movements m WHERE m.kind LIKE 'chargeback%' GROUP BY m.dispute ORDER BY 1`))
+		require.Empty(t, r.verify(t))
+	}
+}

@@ -57,9 +57,15 @@ func (j *job) compare(ctx context.Context) error {
 			found[i].Movement = e.Movement.AsTotal()
 		}
 	}
+	found = slices.DeleteFunc(found, func(e gateway.Entry) bool {
+		a := attempts[of[e.ID]]
+		return e.Implied && !a.ReturnedBefore(e.Movement)
+	})
 	if err := j.settle(ctx, found, of, attempts); err != nil {
 		return err
 	}
+	implied := func(e gateway.Entry) bool { return e.Implied } // another entry has the movement
+	found, unknown = slices.DeleteFunc(found, implied), slices.DeleteFunc(unknown, implied)
 	differ, rest := j.differing(found, of, attempts, &j.run.Count.Agreed)
 	if err := j.askAll(ctx, slices.SortedFunc(maps.Keys(differ), byID), func(payment.AttemptID, error) {}); err != nil {
 		return err

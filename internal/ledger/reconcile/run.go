@@ -251,7 +251,7 @@ func (j *job) take(ctx context.Context, e gateway.Entry) error {
 	wide := gateway.Span{From: j.Span.From.Add(-margin), To: j.Span.To.Add(margin)}
 	at := e.Movement.At
 	outside := j.File != nil && !at.IsZero() && !wide.Has(at)
-	if e.Own == "" {
+	if e.Own == "" && !e.Implied {
 		j.run.Count.Entries++
 		if outside {
 			j.run.Count.Outside++

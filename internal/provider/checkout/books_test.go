@@ -222,3 +222,53 @@ func TestDisputesThatAreNotListed(t *testing.T) {
 	require.Error(t, err)
 	require.NotErrorIs(t, err, gateway.ErrUnreadable)
 }
+
+// A dispute that was won, and then lost in arbitration, takes the money twice. Whichever statuses were read, the kept entries have the money
+// that the dispute holds, and no entry is kept twice.
+func TestADisputeInArbitration(t *testing.T) {
+	t.Parallel()
+	statuses := []string{"evidence_required", "won", "arbitration_under_review", "arbitration_lost", "arbitration_won"}
+	for i, tt := range []struct {
+		read []int
+		want int64
+	}{
+		{[]int{0, 1, 3}, -50},
+		{[]int{0, 1, 2, 3, 3}, -50},
+		{[]int{0, 3}, -50},
+		{[]int{3}, -50},
+		{[]int{0, 2, 3}, -50},
+		{[]int{0, 1, 2}, -50},
+		{[]int{0, 1, 2, 4}, 0},
+		{[]int{0, 4}, 0},
+		{[]int{4, 4}, 0},
+		{[]int{0, 1}, 0},
+	} {
+		kept := map[string]int64{}
+		for n, status := range tt.read {
+			h := http.NewServeMux()
+			h.HandleFunc("POST /payments/search", func(w http.ResponseWriter, _ *http.Request) { answer{200, object{"data": []object{}}}.write(w) })
+			h.HandleFunc("GET /disputes", func(w http.ResponseWriter, _ *http.Request) {
+				answer{200, object{"total_count": 1, "data": []object{{
+					"id": "dsp_1", "status": statuses[status], "payment_id": "pay_1", "amount": 50, "currency": "EUR",
+					"received_on": at(1).Format(time.RFC3339), "last_update": at(2 + 24*n).Format(time.RFC3339),
+				}}}}.write(w)
+			})
+			c, _ := serve(t, h)
+			require.NoError(t, c.Entries(t.Context(), gateway.Span{From: day, To: at(24 * (n + 1))}, func(e gateway.Entry) error {
+				if _, stored := kept[e.ID]; stored {
+					return nil
+				}
+				kept[e.ID] = e.Movement.Money.Minor
+				if e.Movement.Kind == payment.MovementChargeback {
+					kept[e.ID] = -kept[e.ID]
+				}
+				return nil
+			}))
+		}
+		var sum int64
+		for _, minor := range kept {
+			sum += minor
+		}
+		require.Equal(t, tt.want, sum, "%d %v", i, kept)
+	}
+}

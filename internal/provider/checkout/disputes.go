@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -90,10 +91,34 @@ func (d dispute) within(in gateway.Span) (all []gateway.Entry, err error) {
 	if took || has {
 		all = append(all, e)
 	}
+	back := e
+	back.ID, back.Movement.Kind, back.Movement.At = entryID(d.ID, payment.MovementChargebackReversal), payment.MovementChargebackReversal, d.LastUpdate.UTC()
+	back.Movement.Whole = true
 	if won {
-		e.ID, e.Movement.Kind, e.Movement.At = entryID(d.ID, payment.MovementChargebackReversal), payment.MovementChargebackReversal, d.LastUpdate.UTC()
-		e.Movement.Whole = true
-		all = append(all, e)
+		all = append(all, back)
+	}
+	if in.Has(d.LastUpdate) {
+		all = append(all, d.again(e, back)...)
 	}
 	return all, nil
 }
+
+// again returns the entries of a dispute in arbitration that had been won before: its money was returned, and is taken a second time
+// (https://www.checkout.com/docs/workflows/webhook-event-types: a won arbitration credits the amount again). The list shows only the
+// last status, and not whether the dispute had been won. All of the dispute's entries together have the money that it holds, whichever
+// of them an earlier read has passed. So the return is passed again with the second chargeback.
+func (d dispute) again(took, back gateway.Entry) []gateway.Entry {
+	if !strings.HasPrefix(strings.ToLower(d.Status), "arbitration_") {
+		return nil
+	}
+	took.Implied, back.Implied = true, true
+	took.ID, took.Movement.At = took.ID+secondRound, d.LastUpdate.UTC()
+	if stands, _ := d.stands(); !stands.returned {
+		return []gateway.Entry{back, took}
+	}
+	back.ID += secondRound
+	return []gateway.Entry{took, back}
+}
+
+// secondRound ends the ids of the entries of a dispute's second chargeback.
+const secondRound = "/2"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -29,9 +30,9 @@ const approvedLater = 60 * 24 * time.Hour
 // span: an approved refund, or a transaction that was paid later than it was captured.
 //
 // Neither list names a payout. Only a report file that is made on request does so
-// (https://developer.paddle.com/build/reports/payout-reconciliation.md). Entries of adjustments have no fee and no net
-// amount. Paddle does not document whether an adjustment's earnings contain the fee of a chargeback, and their sign for
-// a reversed chargeback.
+// (https://developer.paddle.com/build/reports/payout-reconciliation.md). Entries of chargebacks have no fee and no net
+// amount: Paddle does not document the sign of the earnings for a reversed chargeback, and whether it then returns the
+// fee of the chargeback, which the earnings exclude.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread, whole := &kit.Unread{}, in.Seconds()
 	query := url.Values{
@@ -136,23 +137,34 @@ func (t listedTransaction) entries(in gateway.Span) ([]gateway.Entry, error) {
 // (https://developer.paddle.com/api-reference/transactions/list-transactions.md, "payout_totals").
 type payoutTotals struct {
 	Fee      string `json:"fee"`
+	Tax      string `json:"tax"`
 	Earnings string `json:"earnings"`
 	Currency string `json:"currency_code"`
 }
 
-// kept returns the fee and the net amount. The net amount is the price without tax and fee, and may be negative. Both
-// are nil if either is missing.
+// kept returns what Paddle keeps, and the net amount. Paddle keeps its fee and, as the seller, the tax, so both amounts
+// add up to the price. The net amount may be negative. Both are nil if either is missing.
 func (p *payoutTotals) kept() (fee, net *payment.Money) {
 	if p == nil || p.Currency == "" {
 		return nil, nil
 	}
 	taken, err := strconv.ParseInt(p.Fee, 10, 64)
+	tax, untaxed := strconv.ParseInt(cmp.Or(p.Tax, "0"), 10, 64)
 	left, failed := strconv.ParseInt(p.Earnings, 10, 64)
-	if err != nil || failed != nil {
+	if errors.Join(err, untaxed, failed) != nil {
 		return nil, nil
 	}
 	in := payment.Currency(p.Currency)
-	return &payment.Money{Minor: taken, Currency: in}, &payment.Money{Minor: left, Currency: in}
+	return &payment.Money{Minor: taken + tax, Currency: in}, &payment.Money{Minor: left, Currency: in}
+}
+
+// returned returns what Paddle gives back with a refund, and what the refund takes from the balance, both as negative
+// amounts. The amounts of a refund are positive in Paddle's examples.
+func (p *payoutTotals) returned() (fee, net *payment.Money) {
+	if fee, net = p.kept(); net != nil {
+		fee.Minor, net.Minor = -fee.Minor, -net.Minor
+	}
+	return fee, net
 }
 
 // listedAdjustment is an adjustment with its dates. An adjustment changes only when Paddle has reviewed a refund
@@ -160,8 +172,9 @@ func (p *payoutTotals) kept() (fee, net *payment.Money) {
 type listedAdjustment struct {
 	adjustment
 
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	CreatedAt    time.Time     `json:"created_at"`
+	UpdatedAt    time.Time     `json:"updated_at"`
+	PayoutTotals *payoutTotals `json:"payout_totals"`
 }
 
 // entries returns an approved refund, dated by its approval, or a chargeback or its reversal, dated by its creation.
@@ -190,7 +203,11 @@ func (a listedAdjustment) entries(in gateway.Span) ([]gateway.Entry, error) {
 	}
 	all := make([]gateway.Entry, 0, len(moved))
 	for _, m := range moved {
-		all = append(all, gateway.Entry{ID: a.ID, Payment: a.TransactionID, Movement: m})
+		e := gateway.Entry{ID: a.ID, Payment: a.TransactionID, Movement: m}
+		if m.Kind == payment.MovementRefund {
+			e.Fee, e.Net = a.PayoutTotals.returned()
+		}
+		all = append(all, e)
 	}
 	return all, nil
 }

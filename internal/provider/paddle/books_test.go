@@ -75,7 +75,7 @@ func capture(i int, minor int64, at time.Time, fee int64) gateway.Entry {
 	id := fmt.Sprintf("txn_%02d", i)
 	e := gateway.Entry{ID: id, Payment: id, Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: euro(minor), At: at}}
 	if fee != 0 {
-		e.Fee, e.Net = &payment.Money{Minor: fee, Currency: "USD"}, &payment.Money{Minor: 1900 - fee, Currency: "USD"}
+		e.Fee, e.Net = &payment.Money{Minor: fee + 200, Currency: "USD"}, &payment.Money{Minor: 1900 - fee, Currency: "USD"}
 	}
 	return e
 }
@@ -266,16 +266,46 @@ func TestWhenBooksHaveATransaction(t *testing.T) {
 	}
 }
 
-// The fee is that of the payout totals. It is missing unless they are complete.
+// A refund takes the earnings from the balance, in its currency, and gives back the fee and the tax. The amounts are those of Paddle's
+// example. A chargeback has neither.
+func TestRefundsOfBooksHaveTheirNets(t *testing.T) {
+	t.Parallel()
+	const totals = `"totals":{"subtotal":"92","tax":"8","total":"100","fee":"5","earnings":"87","currency_code":"EUR"}`
+	const payout = `{"subtotal":"92","tax":"8","total":"100","fee":"5","earnings":"87","currency_code":"USD"}`
+	for _, tt := range []struct {
+		action, payout string
+		want           [2]*payment.Money
+	}{
+		{"refund", payout, [2]*payment.Money{{Minor: -13, Currency: "USD"}, {Minor: -87, Currency: "USD"}}},
+		{"refund", `null`, [2]*payment.Money{}},
+		{"chargeback", payout, [2]*payment.Money{}},
+		{"chargeback_reverse", payout, [2]*payment.Money{}},
+	} {
+		c := listing(t, "", `{"id":"adj_1","action":"`+tt.action+`","status":"approved","transaction_id":"txn_1","currency_code":"EUR",`+totals+
+			`,"payout_totals":`+tt.payout+`,"created_at":"2026-03-14T01:00:00Z","updated_at":"2026-03-14T02:00:00Z"}`)
+		got := 0
+		require.NoError(t, c.Entries(t.Context(), gateway.Span{From: day, To: day.AddDate(0, 0, 1)}, func(e gateway.Entry) error {
+			got++
+			require.Equal(t, payment.Money{Minor: 100, Currency: "EUR"}, e.Movement.Money)
+			require.Equal(t, tt.want, [2]*payment.Money{e.Fee, e.Net}, tt.action)
+			return nil
+		}))
+		require.Equal(t, 1, got, tt.action)
+	}
+}
+
+// The fee is that of the payout totals, with the tax. It is missing unless they are complete.
 func TestFeesOfBooks(t *testing.T) {
 	t.Parallel()
 	for totals, want := range map[string][2]*payment.Money{
 		`null`: {nil, nil},
-		`{"fee":"150","earnings":"1516","currency_code":"USD"}`: {{Minor: 150, Currency: "USD"}, {Minor: 1516, Currency: "USD"}},
-		`{"fee":"150","earnings":"-50","currency_code":"USD"}`:  {{Minor: 150, Currency: "USD"}, {Minor: -50, Currency: "USD"}},
-		`{"fee":"150","earnings":"1516"}`:                       {nil, nil},
-		`{"fee":"150","currency_code":"USD"}`:                   {nil, nil},
-		`{"fee":null,"earnings":"1","currency_code":"USD"}`:     {nil, nil},
+		`{"fee":"150","earnings":"1516","currency_code":"USD"}`:             {{Minor: 150, Currency: "USD"}, {Minor: 1516, Currency: "USD"}},
+		`{"tax":"300","fee":"150","earnings":"1516","currency_code":"USD"}`: {{Minor: 450, Currency: "USD"}, {Minor: 1516, Currency: "USD"}},
+		`{"fee":"150","earnings":"-50","currency_code":"USD"}`:              {{Minor: 150, Currency: "USD"}, {Minor: -50, Currency: "USD"}},
+		`{"tax":"x","fee":"150","earnings":"1516","currency_code":"USD"}`:   {nil, nil},
+		`{"fee":"150","earnings":"1516"}`:                                   {nil, nil},
+		`{"fee":"150","currency_code":"USD"}`:                               {nil, nil},
+		`{"fee":null,"earnings":"1","currency_code":"USD"}`:                 {nil, nil},
 	} {
 		c := listing(t, `{"id":"txn_1","status":"completed","currency_code":"EUR","updated_at":"2026-03-14T01:00:00Z","details":{"totals":{"grand_total":"1999"},"payout_totals":`+totals+`}}`, "")
 		var got [2]*payment.Money

@@ -37,7 +37,7 @@ func Adapter() kit.Adapter {
 		Marks:  gateway.MarksByBrowser,
 		Books:  func(s kit.Settings) (gateway.Books, error) { return of(s), nil },
 		Events: func(s kit.Settings) (gateway.EventLog, error) { return of(s), nil },
-		Lag:    booksLag,
+		Lag:    booksLag, Overlap: completedLater,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -19,6 +20,11 @@ const (
 	searchable = 31 * 24 * time.Hour
 	// booksLag is the longest time that "it takes [...] for executed transactions to appear".
 	booksLag = 3 * time.Hour
+	// completedLater is our limit for the time until a pending transaction is completed, such as an eCheck or a payment under review.
+	// A search dates a transaction by its initiation, so the daily run must search the time again.
+	completedLater = searchable
+	// pageOf is the largest page, and maxPage the limit of its size in bytes.
+	pageOf, maxPage = "500", 8 << 20
 )
 
 // Entries implements gateway.Books. It searches the transactions of the last three years
@@ -79,13 +85,18 @@ func (c *Client) transactions(ctx context.Context, in gateway.Span, code string,
 func (c *Client) search(ctx context.Context, in gateway.Span, code string, number int) (page searchPage, err error) {
 	query := url.Values{
 		"start_date": {in.From.Format(time.RFC3339)}, "end_date": {in.To.Format(time.RFC3339)},
-		"fields": {"transaction_info"}, "page_size": {"100"}, "page": {strconv.Itoa(number)},
+		"fields": {"transaction_info"}, "page_size": {pageOf}, "page": {strconv.Itoa(number)},
 	}
 	if code != "" {
 		query.Set("transaction_type", code)
 	}
-	err = c.api.Get(ctx, transactionsPath+"?"+query.Encode(), nil, &page)
-	if err == nil && page.Details == nil {
+	r := kit.Request{Method: http.MethodGet, URL: transactionsPath + "?" + query.Encode(), MaxAnswer: maxPage}
+	refused, err := c.api.Do(ctx, r, nil, &page)
+	switch {
+	case err != nil:
+	case refused != nil:
+		err = refused
+	case page.Details == nil:
 		err = errNameless
 	}
 	return page, err

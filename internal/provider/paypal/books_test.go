@@ -63,7 +63,7 @@ func (b *books) search(w http.ResponseWriter, r *http.Request) {
 	from, fromErr := time.Parse(time.RFC3339, q.Get("start_date"))
 	to, toErr := time.Parse(time.RFC3339, q.Get("end_date"))
 	number, _ := strconv.Atoi(q.Get("page"))
-	if fromErr != nil || toErr != nil || number < 1 || to.Sub(from) > 31*24*time.Hour || q.Get("page_size") != "100" {
+	if fromErr != nil || toErr != nil || number < 1 || to.Sub(from) > 31*24*time.Hour || q.Get("page_size") != "500" {
 		write(w, http.StatusBadRequest, problem("INVALID_REQUEST", "", "INVALID_DATE_RANGE"))
 		return
 	}
@@ -259,6 +259,23 @@ func TestALongSpanIsSeveralSearches(t *testing.T) {
 		starts[asked.Query().Get("start_date")[:10]] = true
 	}
 	require.Equal(t, map[string]bool{"2026-03-13": true, "2026-04-13": true, "2026-05-14": true}, starts)
+}
+
+// An eCheck is completed ten days after its initiation, by which a search finds it. The daily runs read it then.
+func TestACaptureThatIsPendingForDaysIsBooked(t *testing.T) {
+	t.Parallel()
+	b := &books{transactions: []object{transaction("C1", "T0006", "19.99", 0, object{"transaction_status": "P"})}}
+	c, _ := serve(t, keeping(t, b))
+	overlap := paypal.Adapter().Overlap
+	require.GreaterOrEqual(t, overlap, 31*24*time.Hour, "the daily run reads the span again for so long")
+	for day := 1; day <= 11; day++ {
+		if day == 11 {
+			b.transactions[0] = transaction("C1", "T0006", "19.99", 0, nil)
+		}
+		got, err := within(t, c, gateway.Span{From: began.AddDate(0, 0, day-1).Add(-overlap), To: began.AddDate(0, 0, day)})
+		require.NoError(t, err)
+		require.Len(t, got, day/11, "day %d", day)
+	}
 }
 
 // A search with too many results is halved until it fits.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -25,6 +26,7 @@ type payout struct {
 	CreatedAt time.Time `json:"created_at"`
 	Amount    *balance  `json:"amount_money"`
 	Arrival   string    `json:"arrival_date"`
+	Location  string    `json:"location_id"`
 }
 
 // balance is a Money of the balance, which may be negative. Square's description names its currency "currency", and Square's examples of
@@ -86,27 +88,76 @@ func (p payout) report() ([]payment.PayoutReport, error) {
 	return []payment.PayoutReport{r}, nil
 }
 
+// simple is the type of the payout of an instant transfer. It has no entries, and "will show up as one of the payout entries in a future
+// BATCH payout" (https://developer.squareup.com/reference/square/enums/PayoutType).
+const simple = "SIMPLE"
+
+// batchedLater is our limit for the time between an instant transfer and the payout with its entry. Square documents none.
+const batchedLater = 31 * 24 * time.Hour
+
 // paidOut passes the entries of the payouts that were created in the span
-// (https://developer.squareup.com/reference/square/payouts-api/list-payout-entries). A SIMPLE payout has no entries.
+// (https://developer.squareup.com/reference/square/payouts-api/list-payout-entries). An entry of an instant transfer is money that has been
+// paid out already: it counts in its payout, and the transfer's own payout takes it from the balance.
 func (c *Client) paidOut(
 	ctx context.Context, in gateway.Span, disputes map[string]dispute, unread *kit.Unread, take func(gateway.Entry) error,
 ) error {
-	return c.payouts(ctx, in, func(item json.RawMessage) error {
-		batch := func(p payout) ([]string, error) {
-			switch {
-			case p.ID == "":
-				return nil, errNameless
-			case p.Type == "SIMPLE":
-				return nil, nil
-			}
-			return []string{p.ID}, nil
-		}
-		return kit.Pass(unread, item, batch, func(id string) error {
-			return c.list(ctx, "/v2/payouts/"+url.PathEscape(id)+"/payout-entries", url.Values{}, func(item json.RawMessage) error {
-				return kit.Pass(unread, item, func(e payoutEntry) ([]gateway.Entry, error) { return e.entries(id, disputes) }, take)
-			})
+	var all, instant []payout
+	err := c.payouts(ctx, gateway.Span{From: in.From.Add(-batchedLater), To: in.To}, func(item json.RawMessage) error {
+		return kit.Pass(unread, item, payout.dated, func(p payout) error {
+			all = append(all, p)
+			return nil
 		})
 	})
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b payout) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	for _, p := range all {
+		switch {
+		case p.Type == simple:
+			instant = append(instant, p)
+			continue
+		case !in.Has(p.CreatedAt):
+			continue
+		}
+		read := func(e payoutEntry) ([]gateway.Entry, error) {
+			entries, err := e.entries(p.ID, disputes)
+			if err == nil && e.mayBeInstant() {
+				instant = p.less(instant, entries)
+			}
+			return entries, err
+		}
+		err := c.list(ctx, "/v2/payouts/"+url.PathEscape(p.ID)+"/payout-entries", url.Values{}, func(item json.RawMessage) error {
+			return kit.Pass(unread, item, read, take)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p payout) dated() ([]payout, error) {
+	if p.ID == "" || p.CreatedAt.IsZero() {
+		return nil, errNameless
+	}
+	return []payout{p}, nil
+}
+
+// less marks the entry of an instant transfer of the payout's location, and returns the transfers without that one. The entry does not name
+// the transfer: its net has the amount.
+func (p payout) less(instant []payout, entries []gateway.Entry) []payout {
+	for i := range entries {
+		at := slices.IndexFunc(instant, func(of payout) bool {
+			paid, err := of.Amount.read()
+			return err == nil && of.Location == p.Location && paid.Currency == entries[i].Net.Currency && paid.Minor == -entries[i].Net.Minor
+		})
+		if at >= 0 {
+			entries[i].Own = payment.EntryReturn
+			instant = slices.Delete(instant, at, at+1)
+		}
+	}
+	return instant
 }
 
 // payoutEntry is a PayoutEntry (https://developer.squareup.com/reference/square/objects/PayoutEntry).
@@ -177,6 +228,12 @@ func (p payoutEntry) entries(paid string, disputes map[string]dispute) ([]gatewa
 	}
 	e.Movement.At = p.EffectiveAt.UTC()
 	return []gateway.Entry{e}, nil
+}
+
+// mayBeInstant reports whether the entry may be that of an instant transfer, whose type Square does not document: a transfer of money, or an
+// adjustment about no payment.
+func (p payoutEntry) mayBeInstant() bool {
+	return p.Type == "MONEY_TRANSFER" || own[p.Type] == "" && cmp.Or(p.Charge, p.Refund, p.Dispute, p.Opened) == subject{}
 }
 
 // movement returns the movement of a payment, with the ids of its entry and of its payment. They are those of the lists of payments,

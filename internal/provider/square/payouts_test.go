@@ -130,6 +130,39 @@ func TestAPayoutHasItsEntries(t *testing.T) {
 	}
 }
 
+// A later payout has an entry of an instant transfer, of any type. It is marked once for each transfer of its location and amount. The
+// transfer is of an earlier day.
+func TestAnInstantTransferInALaterPayout(t *testing.T) {
+	t.Parallel()
+	instant := func(id string, second int, minor int64) object {
+		p := payout(id, "PAID", second, minor)
+		p["type"], p["location_id"] = "SIMPLE", "L1"
+		return p
+	}
+	elsewhere := instant("po_d", -80, 400)
+	elsewhere["location_id"] = "L2"
+	const day = 86400
+	for _, kind := range []string{"MONEY_TRANSFER", "ADJUSTMENT", "OTHER", "MOON_LANDING"} {
+		c, _ := serve(t, keeping(t, &books{
+			payouts: []object{
+				instant("po_a", -20*day, 100), instant("po_b", -60, 200), instant("po_c", -50, 100), elsewhere, instant("po_e", 20, 600), payout("po_1", "PAID", 10, 400),
+			},
+			paidOut: map[string][]object{"po_1": {
+				paidEntry("poe_1", kind, 10, -100, 0, nil), paidEntry("poe_2", kind, 10, -100, 0, nil), paidEntry("poe_3", kind, 10, -100, 0, nil),
+				paidEntry("poe_4", kind, 10, -400, 0, nil), paidEntry("poe_5", kind, 10, 200, 0, nil), paidEntry("poe_6", kind, 10, -600, 0, nil),
+				paidEntry("poe_7", "SUBSCRIPTION_FEE", 10, -200, 0, nil),
+			}},
+		}))
+		got, err := read(t, c)
+		require.NoError(t, err)
+		marked := map[string]bool{}
+		for _, e := range got {
+			marked[e.ID] = e.Own == payment.EntryReturn
+		}
+		require.Equal(t, map[string]bool{"poe_1": true, "poe_2": true, "poe_3": false, "poe_4": false, "poe_5": false, "poe_6": false, "poe_7": false}, marked, kind)
+	}
+}
+
 // An entry without an amount, or without its time, hides no other entry.
 func TestAPayoutsEntryThatCantBeRead(t *testing.T) {
 	t.Parallel()
