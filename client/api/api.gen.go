@@ -1756,7 +1756,7 @@ type Payout struct {
 	Amount   *int64  `json:"amount"`
 	Currency *string `json:"currency"`
 
-	// Status A `paid` payout may still fail, if the bank returns the money. `failed` and `canceled` are final.
+	// Status A `paid` payout may still fail, if the bank returns the money. `canceled` is final, and so is `failed`, unless the provider sends the payout again (GoCardless).
 	Status *PayoutStatus `json:"status"`
 
 	// ArrivesOn The day on which the bank has the money, as the provider states it: YYYY-MM-DD.
@@ -1771,7 +1771,7 @@ type Payout struct {
 	Unexplained *int64 `json:"unexplained"`
 }
 
-// PayoutStatus A `paid` payout may still fail, if the bank returns the money. `failed` and `canceled` are final.
+// PayoutStatus A `paid` payout may still fail, if the bank returns the money. `canceled` is final, and so is `failed`, unless the provider sends the payout again (GoCardless).
 type PayoutStatus string
 
 // Payouts defines model for Payouts.

@@ -97,6 +97,9 @@ type Entry struct {
 	// Payout is the provider's id of the payout that contains the entry. It is empty before the payout, and where the
 	// entry was read from a list without payouts.
 	Payout string
+	// Undoes is the id of the entry that this entry takes back, if the books pass that entry no longer. If that entry was never read,
+	// neither of the two counts in the balance. It is empty where the books pass both.
+	Undoes string
 }
 
 // Money is the entry's own amount.

@@ -19,7 +19,7 @@ func PayoutStatuses() []PayoutStatus {
 	return []PayoutStatus{PayoutPending, PayoutInTransit, PayoutPaid, PayoutFailed, PayoutCanceled}
 }
 
-// rank orders the statuses as a payout has them one after the other. The last two are final.
+// rank orders the statuses as a payout has them one after the other. The last two are final, see PayoutReport.Again.
 func (s PayoutStatus) rank() int {
 	switch s {
 	case PayoutPending:
@@ -57,6 +57,8 @@ type PayoutReport struct {
 	// Status is empty, and ArrivesOn zero, where the provider does not state it. ArrivesOn is a date.
 	Status    PayoutStatus
 	ArrivesOn time.Time
+	// Again is set where the provider may send a failed payout again, under the same id. It is not stored.
+	Again bool
 }
 
 // Unexplained is the money of the payout less the nets of its settlements; nil while its money is not known.
@@ -68,10 +70,13 @@ func (p Payout) Unexplained() *int64 {
 }
 
 // Take returns the payout after a report, and whether the report changed it. A report of an earlier status is old, and changes
-// nothing. Nor does a report without what is known.
+// nothing. Nor does a report without what is known. A failed payout is paid after all only where the provider may send it again.
 func (p Payout) Take(r PayoutReport, now time.Time) (next Payout, changed bool) {
 	next = p
+	again := r.Again && p.Status == PayoutFailed && r.Status == PayoutPaid
 	switch from, to := p.Status.rank(), r.Status.rank(); {
+	case again:
+		next.Status = r.Status
 	case r.Status != "" && (to < from || to == from && r.Status != p.Status):
 		return p, false
 	case r.Status != "":

@@ -29,6 +29,22 @@ func TestPayoutTakesReports(t *testing.T) {
 		require.False(t, changed)
 		require.True(t, p.ArrivesOn.IsZero(), "an old report is ignored as a whole")
 	}
+	for _, tt := range []struct {
+		from, to payment.PayoutStatus
+		changes  bool
+	}{
+		{payment.PayoutFailed, payment.PayoutPaid, true},
+		{payment.PayoutFailed, payment.PayoutInTransit, false},
+		{payment.PayoutFailed, payment.PayoutPending, false},
+		{payment.PayoutCanceled, payment.PayoutPaid, false},
+		{payment.PayoutPaid, payment.PayoutInTransit, false},
+		{payment.PayoutPaid, payment.PayoutFailed, true},
+	} {
+		p := payment.Payout{PayoutReport: payment.PayoutReport{Status: tt.from}}
+		p, changed := p.Take(payment.PayoutReport{Status: tt.to, ArrivesOn: now, Again: true}, now)
+		require.Equal(t, tt.changes, changed, "%s to %s, at a provider that sends payouts again", tt.from, tt.to)
+		require.Equal(t, tt.changes, p.ArrivesOn.Equal(now))
+	}
 	sum := payment.Money{Minor: 5, Currency: "EUR"}
 	same := sum
 	p := payment.Payout{Version: 1}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/paylatch/paylatch/internal/events/outbox"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -48,6 +49,17 @@ func (s *Store) AccountEntriesSave(ctx context.Context, all []payment.AccountEnt
 		}
 		return nil
 	})
+}
+
+// EntriesKept implements reconcile.Store.
+func (s *Store) EntriesKept(ctx context.Context, account string, ids []string) (kept []string, err error) {
+	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+		if kept, err = s.q.EntriesKept(ctx, c, &dbsqlc.EntriesKeptParams{Account: account, EntryIds: ids}); err != nil {
+			return fmt.Errorf("read which of %d entries are stored: %w", len(ids), err)
+		}
+		return nil
+	})
+	return kept, err
 }
 
 // payoutsInsert inserts the payouts of an account that are missing, and returns the ids of all by their names at the provider.

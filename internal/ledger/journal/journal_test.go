@@ -249,7 +249,7 @@ account income:sales
 	require.Error(t, err)
 }
 
-// TestAFailedPayoutComesBack: the month in which it left stays as it was.
+// TestAFailedPayoutComesBack: the month in which it left stays as it was, also for a report of cleared transactions.
 func TestAFailedPayoutComesBack(t *testing.T) {
 	t.Parallel()
 	b := sample()
@@ -257,7 +257,8 @@ func TestAFailedPayoutComesBack(t *testing.T) {
 	texts := func(m journal.Month) (all []string) {
 		require.NoError(t, journal.Journal{Store: b, Month: m}.Each(t.Context(), func(one journal.Transaction) error {
 			if one.Payout != "" && one.Entry == "" {
-				all = append(all, one.Date.Format(time.DateOnly)+" "+one.Text+" "+strconv.FormatInt(one.Postings[0].Money.Minor, 10))
+				mark := map[bool]string{true: "! ", false: ""}[one.Pending]
+				all = append(all, mark+one.Date.Format(time.DateOnly)+" "+one.Text+" "+strconv.FormatInt(one.Postings[0].Money.Minor, 10))
 			}
 			return nil
 		}))
@@ -265,6 +266,13 @@ func TestAFailedPayoutComesBack(t *testing.T) {
 	}
 	require.Equal(t, []string{"2026-10-07 payout 1800"}, texts(october))
 	require.Equal(t, []string{"2026-11-02 payout returned 1800"}, texts(october.Next()))
+	for status, pending := range map[payment.PayoutStatus]bool{
+		"": false, payment.PayoutPending: true, payment.PayoutInTransit: true, payment.PayoutPaid: false, payment.PayoutCanceled: false,
+	} {
+		b.payouts[0].Status = status
+		require.Equal(t, pending, strings.HasPrefix(texts(october)[0], "! "), status)
+	}
+	b.payouts[0].Status = payment.PayoutFailed
 
 	// The next payout has the money again.
 	at := func(day int) time.Time { return time.Date(2026, 11, day, 9, 0, 0, 0, time.UTC) }

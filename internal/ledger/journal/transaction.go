@@ -11,7 +11,7 @@ import (
 // Transaction is an event of a day. Its postings sum to zero in each currency.
 type Transaction struct {
 	Date time.Time
-	// ID is the same at each call. Pending is set for a payout that has not arrived.
+	// ID is the same at each call. Pending is set for a payout that is on its way. A failed payout and its return are over.
 	ID      string
 	Pending bool
 	// Text is the kind of the transaction.
@@ -172,7 +172,7 @@ func ofEntry(e payment.AccountEntry) Transaction {
 func ofPayout(p Payout) Transaction {
 	t := Transaction{
 		Date: p.Day, ID: p.ID.String(), Text: "payout", Account: p.Account, Payout: p.ProviderID,
-		Pending: p.Status != payment.PayoutPaid && p.Status != "",
+		Pending: p.Status == payment.PayoutPending || p.Status == payment.PayoutInTransit,
 	}
 	n, _, _ := p.Entries()
 	for _, m := range p.Moneys() {

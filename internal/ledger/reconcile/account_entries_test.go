@@ -1,13 +1,16 @@
 package reconcile_test
 
 import (
+	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/fsm"
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/ledger/journal"
 	"github.com/paylatch/paylatch/internal/payment"
@@ -186,5 +189,82 @@ func TestAnImpliedEntryNeedsTheReturn(t *testing.T) {
 		require.Equal(t, []string{won + " 100 50", lost + " 50 0"}, rows(t, r, `SELECT concat_ws(' ', substr(m.dispute, 5), sum(m.amount) FILTER (WHERE m.kind = 'chargeback'),
 			coalesce(sum(m.amount) FILTER (WHERE m.kind = 'chargeback_reversal'), 0)) FROM money_movements m WHERE m.kind LIKE 'chargeback%' GROUP BY m.dispute ORDER BY 1`))
 		require.Empty(t, r.verify(t))
+	}
+}
+
+// Some books have the reversal of a capture in the place of the capture. It is kept only beside its capture: alone it would take money
+// from the balance that the balance never had. It is compared in any case.
+func TestAReversalIsKeptBesideItsCapture(t *testing.T) {
+	t.Parallel()
+	for name, of := range map[string]string{"recorded": "pay_A-1", "of_others": "pay_of-others"} {
+		for _, read := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s_%t", name, read), func(t *testing.T) {
+				t.Parallel()
+				undoneCapture(t, of, read)
+			})
+		}
+	}
+}
+
+func undoneCapture(t *testing.T, of string, read bool) {
+	t.Helper()
+	r := newEnv(t)
+	a := r.pay(t, "A-1")
+	capture, back := reconcileEntry("c1", of, payment.MovementCapture, "", euros(price)), reconcileEntry("c1/reversal", of, payment.MovementCaptureReversal, "", euros(price))
+	back.Undoes = capture.ID
+	kept := []string{}
+	if read {
+		r.bank.books, kept = []gateway.Entry{capture}, []string{"c1", "c1/reversal"}
+		r.reconcile(t)
+	}
+	r.bank.books = []gateway.Entry{back}
+	r.reconcile(t)
+	r.reconcile(t)
+	require.Equal(t, kept, rows(t, r, "SELECT entry_id FROM settlements UNION SELECT entry_id FROM account_entries ORDER BY 1"))
+	require.Equal(t, a.ProviderPaymentID == of, slices.Contains(r.open(t), "payment_reversed  capture_reversal c1/reversal"), r.open(t))
+	if a.ProviderPaymentID == of {
+		require.Zero(t, r.attempt(t, a.ID).Held(), "it is compared")
+		require.Empty(t, r.accounts(t))
+		return
+	}
+	require.Equal(t, map[string]int64{"assets:provider:bank:receivable": price, "income:sales": -price}, r.accounts(t), "the payment that is recorded here")
+}
+
+// A refund that failed is in some books without the refund. If the refund was read before, the reversal takes it back. Otherwise nothing
+// was refunded, and nothing is to be reviewed. A recorded refund is reversed in any case.
+func TestAFailedRefundTakesItsEntryBack(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ recorded, read bool }{{true, true}, {true, false}, {false, false}} {
+		t.Run(fmt.Sprintf("recorded_%t_read_%t", tt.recorded, tt.read), func(t *testing.T) {
+			t.Parallel()
+			r := newEnv(t)
+			a := r.pay(t, "A-1")
+			capture := captured(a.ProviderPaymentID)
+			refund, back := reconcileEntry("re_1", a.ProviderPaymentID, payment.MovementRefund, "re_1", euros(500)),
+				reconcileEntry("re_1/reversal", a.ProviderPaymentID, payment.MovementRefundReversal, "re_1", euros(500))
+			foreign := reconcileEntry("re_2/reversal", "pay_of-others", payment.MovementRefundReversal, "re_2", euros(500))
+			back.Undoes, foreign.Undoes = "re_1", "re_2"
+			r.bank.books = []gateway.Entry{capture}
+			entries := []string{"cap_pay_A-1"}
+			if tt.recorded {
+				r.bank.shown(a.ProviderPaymentID, gateway.RefundOutcome{Event: fsm.EventSucceeded, ProviderRefundID: "re_1", Money: new(euros(500))})
+				_, err := r.Payments.Ask(t.Context(), a.ID, payment.Cause{Kind: payment.CauseCheck, ID: "test"})
+				require.NoError(t, err)
+			}
+			if tt.read {
+				r.bank.books, entries = append(r.bank.books, refund), append(entries, "re_1", "re_1/reversal")
+				r.reconcile(t)
+				require.EqualValues(t, 500, r.attempt(t, a.ID).Refunded)
+			}
+			r.bank.books = []gateway.Entry{capture, back, foreign}
+			r.reconcile(t)
+			require.Equal(t, 1, r.count.Foreign)
+			r.reconcile(t)
+			require.Equal(t, 2, r.count.Agreed)
+			require.Equal(t, entries, rows(t, r, "SELECT entry_id FROM settlements UNION SELECT entry_id FROM account_entries ORDER BY 1"))
+			require.Zero(t, r.attempt(t, a.ID).Refunded)
+			require.Equal(t, map[string]int64{"assets:provider:bank:balance": 1940, "expenses:fees:bank": 59, "income:sales": -price}, r.accounts(t))
+			require.Equal(t, tt.recorded, len(r.open(t)) == 1, r.open(t))
+		})
 	}
 }

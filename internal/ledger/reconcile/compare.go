@@ -34,6 +34,10 @@ func (j *job) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	alone, err := j.alone(ctx, entries)
+	if err != nil {
+		return err
+	}
 	var found, unknown, own []gateway.Entry
 	for _, e := range entries {
 		switch _, known := of[e.ID]; {
@@ -41,11 +45,13 @@ func (j *job) compare(ctx context.Context) error {
 			own = append(own, e)
 		case known:
 			found = append(found, e)
+		case alone[e.ID] && e.Movement.Kind == payment.MovementRefundReversal:
+			j.run.Count.Foreign++ // a refund that failed
 		default:
 			unknown = append(unknown, e)
 		}
 	}
-	if err := j.keep(ctx, slices.Concat(own, unknown)); err != nil {
+	if err := j.keep(ctx, without(slices.Concat(own, unknown), alone)); err != nil {
 		return err
 	}
 	attempts, err := j.recorded(ctx, found, of)
@@ -61,12 +67,12 @@ func (j *job) compare(ctx context.Context) error {
 		a := attempts[of[e.ID]]
 		return e.Implied && !a.ReturnedBefore(e.Movement)
 	})
-	if err := j.settle(ctx, found, of, attempts); err != nil {
+	if err := j.settle(ctx, without(found, alone), of, attempts); err != nil {
 		return err
 	}
 	implied := func(e gateway.Entry) bool { return e.Implied } // another entry has the movement
 	found, unknown = slices.DeleteFunc(found, implied), slices.DeleteFunc(unknown, implied)
-	differ, rest := j.differing(found, of, attempts, &j.run.Count.Agreed)
+	differ, rest := j.differing(refunded(found, of, attempts, alone, &j.run.Count.Agreed), of, attempts, &j.run.Count.Agreed)
 	if err := j.askAll(ctx, slices.SortedFunc(maps.Keys(differ), byID), func(payment.AttemptID, error) {}); err != nil {
 		return err
 	}
@@ -118,6 +124,55 @@ func (j *job) find(ctx context.Context, entries []gateway.Entry) (map[string]pay
 		}
 	}
 	return of, nil
+}
+
+// alone returns the ids of the entries that take back an entry which is neither stored nor among them. Neither of the two was ever in
+// the balance here, so they are not kept.
+func (j *job) alone(ctx context.Context, entries []gateway.Entry) (map[string]bool, error) {
+	var undone []string
+	for _, e := range entries {
+		if e.Undoes != "" {
+			undone = append(undone, e.Undoes)
+		}
+	}
+	if len(undone) == 0 {
+		return nil, nil //nolint:nilnil // no entry takes another one back
+	}
+	stored, err := j.Store.EntriesKept(ctx, j.Account, undone)
+	if err != nil {
+		return nil, fmt.Errorf("look for %d entries that are taken back: %w", len(undone), err)
+	}
+	kept, alone := map[string]bool{}, map[string]bool{}
+	for _, id := range stored {
+		kept[id] = true
+	}
+	for _, e := range entries {
+		kept[e.ID] = kept[e.ID] || e.Undoes == ""
+	}
+	for _, e := range entries {
+		alone[e.ID] = e.Undoes != "" && !kept[e.Undoes]
+	}
+	return alone, nil
+}
+
+// without returns the entries that are not alone.
+func without(entries []gateway.Entry, alone map[string]bool) []gateway.Entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e gateway.Entry) bool { return alone[e.ID] })
+}
+
+// refunded returns the entries without reversals of refunds that are neither stored nor recorded. To the records, such a refund has
+// only failed, so the entry agrees. The reversal of a capture is compared in any case: its payment may wait for its outcome.
+func refunded(
+	entries []gateway.Entry, of map[string]payment.AttemptID, attempts map[payment.AttemptID]payment.Attempt, alone map[string]bool, agreed *int,
+) []gateway.Entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e gateway.Entry) bool {
+		a := attempts[of[e.ID]]
+		failed := alone[e.ID] && undoesUnknown(&a, e)
+		if failed {
+			*agreed++
+		}
+		return failed
+	})
 }
 
 // settle keeps the entries of recorded payments.

@@ -167,3 +167,31 @@ func TestBooksAreToldOnce(t *testing.T) {
 	require.Equal(t, payment.PayoutFailed, all[0].Status)
 	require.Equal(t, []string{strconv.Itoa(all[0].Version)}, rows(t, r, "SELECT version::text FROM outbox WHERE type = 'payout.failed'"))
 }
+
+// A payout that the bank returned, and that the provider sends again under the same id, is in the bank once: on its new day.
+func TestAReturnedPayoutIsSentAgain(t *testing.T) {
+	t.Parallel()
+	r := newEnv(t)
+	one := captured(r.pay(t, "A-1").ProviderPaymentID)
+	one.Fee, one.Net, one.Payout = nil, nil, "po_1"
+	r.bank.books = []gateway.Entry{one}
+	day := time.Now().UTC().Truncate(24 * time.Hour)
+	for i, step := range []struct {
+		status payment.PayoutStatus
+		bank   int64
+		told   string
+	}{
+		{payment.PayoutPaid, price, "payout.paid paid 1 0"}, {payment.PayoutFailed, 0, "payout.failed failed 1 0"}, {payment.PayoutPaid, price, "payout.paid paid 1 0"},
+	} {
+		r.bank.payouts = []payment.PayoutReport{listed("po_1", price, step.status)}
+		r.bank.payouts[0].Again, r.bank.payouts[0].ArrivesOn = true, day.AddDate(0, 0, i-3)
+		r.reconcile(t)
+		sums := r.accounts(t)
+		require.Equal(t, step.bank, sums["assets:bank:payouts"], i)
+		require.Equal(t, price-step.bank, sums["assets:provider:bank:balance"], i)
+		told := r.told(t)
+		require.Equal(t, step.told, told[len(told)-1])
+		require.Len(t, told, i+2)
+	}
+	require.Equal(t, day.AddDate(0, 0, -1), r.paidOut(t)[0].ArrivesOn)
+}

@@ -270,6 +270,7 @@ func (j *job) take(ctx context.Context, e gateway.Entry) error {
 // keepable returns an entry with names that the storage takes.
 func keepable(e gateway.Entry) gateway.Entry {
 	e.ID, e.Payment, e.Payout = payment.StorableName(e.ID), payment.StorableName(e.Payment), payment.StorableName(e.Payout)
+	e.Undoes = payment.StorableName(e.Undoes)
 	e.Movement.ID, e.Movement.Dispute = payment.StorableName(e.Movement.ID), payment.StorableName(e.Movement.Dispute)
 	e.Order = payment.OrderID(payment.StorableName(string(e.Order)))
 	names := make([]string, len(e.References))

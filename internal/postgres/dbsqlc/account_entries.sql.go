@@ -64,3 +64,35 @@ func (q *Queries) AccountEntriesSave(ctx context.Context, db DBTX, arg *AccountE
 	)
 	return err
 }
+
+const entriesKept = `-- name: EntriesKept :many
+SELECT s.entry_id FROM settlements s WHERE s.account = $1 AND s.entry_id = ANY ($2::text[])
+UNION
+SELECT e.entry_id FROM account_entries e WHERE e.account = $1 AND e.entry_id = ANY ($2::text[])
+`
+
+type EntriesKeptParams struct {
+	Account  string
+	EntryIds []string
+}
+
+// Finds which of some entries of an account are stored, with a recorded payment or without one. Locks nothing.
+func (q *Queries) EntriesKept(ctx context.Context, db DBTX, arg *EntriesKeptParams) ([]string, error) {
+	rows, err := db.Query(ctx, entriesKept, arg.Account, arg.EntryIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var entry_id string
+		if err := rows.Scan(&entry_id); err != nil {
+			return nil, err
+		}
+		items = append(items, entry_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

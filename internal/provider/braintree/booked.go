@@ -149,7 +149,7 @@ func (t transaction) sold(past []event) booking {
 	case t.news() == fsm.EventSucceeded:
 		b.Fee = t.PayPal.fee()
 	case t.Status == voided || t.Status == declinedLate:
-		b.ID, b.amount = t.ID+"/reversal", cmp.Or(at.Amount, t.Amount)
+		b.ID, b.Undoes, b.amount = t.ID+"/reversal", t.ID, cmp.Or(at.Amount, t.Amount)
 		b.Movement.Kind, b.Movement.At = payment.MovementCaptureReversal, first(past, t.Status).at
 	default:
 		return booking{}
@@ -169,7 +169,8 @@ func (t transaction) refunded(past []event) booking {
 		return booking{}
 	case t.Status == settled:
 	case t.Status == declinedLate:
-		b.ID, b.Movement.Kind, b.Movement.At = t.ID+"/reversal", payment.MovementRefundReversal, first(past, declinedLate).at
+		b.ID, b.Undoes = t.ID+"/reversal", t.ID
+		b.Movement.Kind, b.Movement.At = payment.MovementRefundReversal, first(past, declinedLate).at
 	default:
 		return booking{}
 	}

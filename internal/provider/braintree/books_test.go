@@ -117,6 +117,7 @@ func booked(t *testing.T) (*fake, []gateway.Entry) {
 		contested("dp2/reversal", "sale10", payment.MovementChargebackReversal, "dp2", 1000, 12, "attempt-10"),
 	}
 	want[1].Fee = new(euro(44))
+	want[3].Undoes, want[4].Undoes, want[6].Undoes = "sale05", "sale07", "back03" // their own entries are passed no longer
 	for i := range 60 {
 		id := fmt.Sprintf("many%02d", i)
 		f.transactions[id] = bookedSale(id, int64(1000+i), "", []string{authorized, submitted}, 13, 14)

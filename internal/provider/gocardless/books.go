@@ -27,7 +27,7 @@ type payout struct {
 	Status  string `json:"status"`
 }
 
-// stands are the statuses of a payout. A bounced one came back from the bank.
+// stands are the statuses of a payout. A bounced one came back from the bank, and "can be retried": it is then paid after all.
 var stands = map[string]payment.PayoutStatus{ //nolint:gochecknoglobals // a table
 	"pending": payment.PayoutPending, "paid": payment.PayoutPaid, "bounced": payment.PayoutFailed,
 }
@@ -47,7 +47,7 @@ func (c *Client) Payouts(ctx context.Context, in gateway.Span, take func(payment
 }
 
 func (p payout) report() (payment.PayoutReport, error) {
-	r := payment.PayoutReport{ProviderID: p.ID, Status: stands[p.Status]}
+	r := payment.PayoutReport{ProviderID: p.ID, Status: stands[p.Status], Again: true}
 	if r.Status == "" || p.Amount == nil || p.Currency == "" {
 		return r, fmt.Errorf("payout %s: %w", p.ID, errNameless)
 	}

@@ -190,9 +190,9 @@ func TestPayouts(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrUnreadable)
 	eur := func(minor int64) *payment.Money { return &payment.Money{Minor: minor, Currency: "EUR"} }
 	require.Equal(t, []payment.PayoutReport{
-		{ProviderID: "PO1", Money: eur(1000), Status: payment.PayoutPending, ArrivesOn: time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC)},
-		{ProviderID: "PO2", Money: eur(2000), Status: payment.PayoutPaid, ArrivesOn: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)},
-		{ProviderID: "PO3", Money: eur(-150), Status: payment.PayoutFailed},
+		{ProviderID: "PO1", Again: true, Money: eur(1000), Status: payment.PayoutPending, ArrivesOn: time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC)},
+		{ProviderID: "PO2", Again: true, Money: eur(2000), Status: payment.PayoutPaid, ArrivesOn: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)},
+		{ProviderID: "PO3", Again: true, Money: eur(-150), Status: payment.PayoutFailed},
 	}, got)
 }
 

@@ -34,7 +34,7 @@ const (
 // (https://docs.mollie.com/reference/list-settlements). An API key can't read either of them.
 //
 // Captures are totals, dated by the payment. A refund has only the date of its creation. Entries omits a pending refund;
-// a later read of the same span finds it.
+// a later read of the same span finds it. A failed refund is a reversal without a date, even if it was never "refunded".
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread := &kit.Unread{}
 	if err := each(ctx, c, "/payments", "payments", bookPage, passing[listedPayment](unread, in, paidLater, take)); err != nil {
@@ -71,7 +71,7 @@ func passing[T booked](unread *kit.Unread, in gateway.Span, later time.Duration,
 				return nil, nil
 			}
 			entries, err := one.entries()
-			return slices.DeleteFunc(entries, func(e gateway.Entry) bool { return !in.Has(e.Movement.At) }), err
+			return slices.DeleteFunc(entries, func(e gateway.Entry) bool { return !e.Movement.At.IsZero() && !in.Has(e.Movement.At) }), err
 		}, take)
 		return more, err
 	}
@@ -124,12 +124,18 @@ func (r listedRefund) entries() ([]gateway.Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("refund %s: %w", r.ID, err)
 	}
-	if o.Event != fsm.EventSucceeded || r.PaymentID == "" {
-		return nil, nil
-	}
 	e := gateway.Entry{
 		ID: r.ID, Payment: r.PaymentID, Payout: r.SettlementID,
 		Movement: payment.MovementReport{Kind: payment.MovementRefund, ID: r.ID, Money: *o.Money, At: r.CreatedAt.UTC()},
+	}
+	switch {
+	case r.PaymentID == "":
+		return nil, nil
+	case r.Status == "failed": // "the funds will be returned to your account" (https://docs.mollie.com/docs/refunds)
+		e.ID, e.Undoes, e.Payout = r.ID+"/reversal", r.ID, "" // the settlement is the refund's
+		e.Movement.Kind, e.Movement.At = payment.MovementRefundReversal, time.Time{}
+	case o.Event != fsm.EventSucceeded:
+		return nil, nil
 	}
 	if ours := texts(r.Metadata)["payment_attempt_id"]; ours != "" {
 		e.References = []string{ours}

@@ -33,8 +33,8 @@ func list(w http.ResponseWriter, r *http.Request, name string, items []object) {
 	write(w, http.StatusOK, object{"count": to - from, "_embedded": object{name: items[from:to]}, "_links": links})
 }
 
-// booked returns a fake with five payments, two of them paid on the day, three refunds, one of them pending, and two
-// chargebacks, one of them reversed.
+// booked returns a fake with five payments, two of them paid on the day, four refunds, one of them pending and one failed, and
+// two chargebacks, one of them reversed.
 func booked(t *testing.T) providertest.Booked {
 	t.Helper()
 	f := newFake(t)
@@ -63,7 +63,7 @@ func booked(t *testing.T) providertest.Booked {
 		payments = append(payments, shown)
 	}
 	var refunds []object
-	for i, status := range []string{"refunded", "pending", "refunded"} {
+	for i, status := range []string{"refunded", "pending", "refunded", "failed"} {
 		made := &refund{id: "re_book" + strconv.Itoa(i), payment: "tr_book1", status: status, amount: euros(100 + i), metadata: []byte(`{"payment_attempt_id":"att_1","refund_id":"r1"}`)}
 		shown := made.render()
 		shown["createdAt"] = day.Add(time.Duration(9-i) * time.Hour).Format(stamp)
@@ -102,6 +102,10 @@ func booked(t *testing.T) providertest.Booked {
 				Movement: payment.MovementReport{Kind: payment.MovementRefund, ID: "re_book2", Money: eur(102), At: day.Add(7 * time.Hour)},
 			},
 			{
+				ID: "re_book3/reversal", Undoes: "re_book3", Payment: "tr_book1", References: []string{"att_1"},
+				Movement: payment.MovementReport{Kind: payment.MovementRefundReversal, ID: "re_book3", Money: eur(103)},
+			},
+			{
 				ID: "chb_book0", Payment: "tr_book1", Payout: "stl_2",
 				Movement: payment.MovementReport{Kind: payment.MovementChargeback, Dispute: "chb_book0", Money: eur(1999), At: day.Add(12 * time.Hour)},
 			},
@@ -127,6 +131,12 @@ func books(t *testing.T, fake func(*testing.T, providertest.Booked) providertest
 		Booked: func(t *testing.T) providertest.Booked {
 			t.Helper()
 			return fake(t, booked(t))
+		},
+		Listed: func(e gateway.Entry) time.Time {
+			if e.ID == "re_book3/reversal" {
+				return day.Add(6 * time.Hour) // when the refund was made; Mollie does not date its failure
+			}
+			return e.Movement.At
 		},
 		Provider: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
 			return mollie.New(base, key, hook, c)

@@ -561,7 +561,7 @@ export interface Payout {
    */
   amount: number | null;
   currency: string | null;
-  /** A `paid` payout may still fail, if the bank returns the money. `failed` and `canceled` are final. */
+  /** A `paid` payout may still fail, if the bank returns the money. `canceled` is final, and so is `failed`, unless the provider sends the payout again (GoCardless). */
   status: "pending" | "in_transit" | "paid" | "failed" | "canceled";
   /** The day on which the bank has the money, as the provider states it: YYYY-MM-DD. */
   arrives_on: string | null;
