@@ -138,8 +138,9 @@ func (in *instance) newMetrics() *metrics.Metrics {
 			return in.events.Unpublished(ctx, now())
 		},
 		Rejected: in.store.Rejected().Counts, Held: in.guard.All, Pool: func() metrics.Pool { return metrics.Pool(in.store.Usage()) },
-		Unknown: func(ctx context.Context) (map[string]map[string]int64, error) { return in.today.UnknownByAge(ctx) },
-		Cell:    in.of.label(in.cfg.Cell),
+		Unknown:  func(ctx context.Context) (map[string]map[string]int64, error) { return in.today.UnknownByAge(ctx) },
+		Refusals: []string{string(support.SignedIn), string(support.RefusedToken), string(support.RefusedAccess)},
+		Cell:     in.of.label(in.cfg.Cell),
 	})
 }
 
@@ -168,7 +169,7 @@ func (in *instance) routes(counted *metrics.Metrics, refusals *zerolog.Logger) {
 		Payments: in.of.payments(in), Reads: in.useCases, Events: in.events.Feed, FeedRead: in.events.Readers.Note, Lists: lists.New(in.of.lists(in.store)), Deliveries: in.useCases, Rejected: in.rejected.Keep, Refused: in.refused, Demo: in.how.dev,
 		Auth: in.auth, Accounts: in.accounts.Receiving, Ready: in.ready(), Log: in.log, Refusals: refusals, Hub: in.hub, Origins: in.cfg.CORSOrigins,
 		CustomersMay: customersMay(in.cfg), ReusedStatus: in.cfg.Idempotency.ReusedStatus, Quota: idempotency.Quota{NewKeys: in.cfg.Idempotency.Quota.NewKeys, Per: in.cfg.Idempotency.Quota.Per},
-		Metrics: counted.Handler(), Observe: counted.Observe, Version: version, TrustedProxies: in.cfg.TrustedProxies,
+		Metrics: counted.Handler(), Observe: counted.Observe, Commands: counted.Commands, Version: version, TrustedProxies: in.cfg.TrustedProxies,
 		OperationsApart: in.cfg.OperationsListen != "", Reference: in.accounts.Reference, Now: now,
 	}
 	in.role = in.how.role

@@ -69,19 +69,24 @@ type auditMark struct {
 
 // KnownHead implements worker.AuditMark. It ignores a head that was kept of another database.
 func (m auditMark) KnownHead(ctx context.Context) (support.Head, error) {
+	head, _, err := m.find(ctx)
+	return head, err
+}
+
+// find is KnownHead. If it finds no head, it returns the reason.
+func (m auditMark) find(ctx context.Context) (head support.Head, missing string, err error) {
 	kept, err := watermark.ReadAuditHead(m.dir)
 	if err != nil || kept.Head == "" {
-		return support.Head{}, err
+		return support.Head{}, "does not exist", err
 	}
 	mark, err := m.store.Marks().ReadMark(ctx, uuid.Nil)
 	if err != nil || kept.Database != mark.Database {
-		return support.Head{}, err
+		return support.Head{}, "has the head of another database", err
 	}
-	head, err := support.ParseHead(kept.Head)
-	if err != nil {
-		return support.Head{}, fmt.Errorf("the last known head of the audit log in %s: %w", m.dir, err)
+	if head, err = support.ParseHead(kept.Head); err != nil {
+		return support.Head{}, "", fmt.Errorf("the last known head of the audit log in %s: %w", m.dir, err)
 	}
-	return head, nil
+	return head, "", nil
 }
 
 // KeepHead implements worker.AuditMark.

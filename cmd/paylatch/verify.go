@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/paylatch/paylatch/internal/backoffice/support"
 	"github.com/paylatch/paylatch/internal/ledger/verify"
+	"github.com/paylatch/paylatch/internal/platform/watermark"
 	"github.com/paylatch/paylatch/internal/postgres"
 	"github.com/paylatch/paylatch/internal/setup/config"
 )
@@ -38,7 +40,7 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) error {
 			}
 			known := head
 			if known == (support.Head{}) {
-				if known, err = (auditMark{cfg.DataDir, store}).KnownHead(ctx); err != nil {
+				if known, err = a.keptHead(ctx, cfg, store); err != nil {
 					return err
 				}
 			}
@@ -47,4 +49,22 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) error {
 			}.Run(ctx)
 		})
 	})
+}
+
+// keptHead returns the head that a service keeps on this machine, and prints the file of the head, or that there is no such head.
+func (a *app) keptHead(ctx context.Context, cfg *config.Config, store *postgres.Store) (support.Head, error) {
+	head, missing, err := auditMark{cfg.DataDir, store}.find(ctx)
+	if err != nil {
+		return head, err
+	}
+	file, err := filepath.Abs(watermark.AuditFile(cfg.DataDir))
+	if err != nil {
+		return head, fmt.Errorf("the directory %s: %w", cfg.DataDir, err)
+	}
+	if missing != "" {
+		_, _ = fmt.Fprintf(a.stderr, "the end of the audit log is not verified: %s %s; name a head by --head\n", file, missing)
+		return head, nil
+	}
+	_, _ = fmt.Fprintf(a.stderr, "the audit log must have the head %s of %s\n", head, file)
+	return head, nil
 }

@@ -54,11 +54,13 @@ func TestVerify(t *testing.T) {
 	t.Parallel()
 	dsn := testdb.New(t)
 	attempts(t, dsn, 5)
-	environ := []string{"PAYLATCH_DATABASE_URL=" + dsn}
+	dir := t.TempDir()
+	environ := []string{"PAYLATCH_DATABASE_URL=" + dsn, "PAYLATCH_DATA_DIR=" + dir}
 	code, stdout, stderr := run(t, environ, "verify", "--batch", "2")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, "0 entries of the audit log are chained, the last has the hash "+strings.Repeat("0", 64)+"\n5 attempts agree with their logs\n", stdout)
-	require.Equal(t, "2 attempts verified, 0 differences\n4 attempts verified, 0 differences\n5 attempts verified, 0 differences\n", stderr)
+	require.Equal(t, "the end of the audit log is not verified: "+watermark.AuditFile(dir)+" does not exist; name a head by --head\n"+
+		"2 attempts verified, 0 differences\n4 attempts verified, 0 differences\n5 attempts verified, 0 differences\n", stderr)
 
 	conn, err := pgx.Connect(t.Context(), dsn)
 	require.NoError(t, err)
@@ -152,6 +154,7 @@ func TestVerifyMissesTheAuditLogsTail(t *testing.T) {
 	require.NoError(t, watermark.WriteAuditHead(dir, kept))
 	code, _, stderr := run(t, environ, "verify")
 	require.Zero(t, code, stderr)
+	require.Contains(t, stderr, "the audit log must have the head "+kept.Head+" of "+watermark.AuditFile(dir)+"\n")
 
 	_, err := conn.Exec(t.Context(), "ALTER TABLE staff_audit DISABLE TRIGGER ALL; DELETE FROM staff_audit WHERE position > 1; ALTER TABLE staff_audit ENABLE TRIGGER ALL")
 	require.NoError(t, err)
@@ -163,4 +166,5 @@ func TestVerifyMissesTheAuditLogsTail(t *testing.T) {
 	require.NoError(t, watermark.WriteAuditHead(dir, kept))
 	code, _, stderr = run(t, environ, "verify")
 	require.Zero(t, code, "what is kept of another database is none of this one's: %s", stderr)
+	require.Contains(t, stderr, watermark.AuditFile(dir)+" has the head of another database; name a head by --head\n")
 }

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -37,6 +39,9 @@ func New(o Options) http.Handler {
 	}
 	s := newServer(o)
 	s.doc, s.exchanges.Commands, s.searches = doc, CommandNames(doc), throttle.New(searchesEach, searchesAtOnce)
+	if o.Commands != nil {
+		o.Commands(slices.Sorted(maps.Values(s.exchanges.Commands)))
+	}
 	s.waiting = waiting.Service{Hub: o.Hub, Read: s.readAttempt, Renderer: s.render}
 	return WithoutSlash(HeadAsGet(waiting.Handler(s.routes())))
 }

@@ -195,7 +195,9 @@ type Options struct {
 	OperationsApart bool
 	// Observe is called once for each request; may be nil.
 	Observe func(metrics.Request)
-	Version string
+	// Commands is called once, before Observe, with the operations that take an idempotency key; may be nil.
+	Commands func(operations []string)
+	Version  string
 	// TrustedProxies are the peers whose X-Forwarded-For and X-Forwarded-Proto count.
 	TrustedProxies []netip.Prefix
 	// PollAfter is when a pending attempt should first be read again; it grows to five times that with the attempt's

@@ -156,6 +156,14 @@ func (r *rig) busyDay(t *testing.T, o *organisation) {
 	p.get("/support/audit").is(t, http.StatusOK)
 	p.get("/support/discrepancies").is(t, http.StatusOK)
 	p.post("/support/sign-out").is(t, http.StatusSeeOther)
+	// Counters of rare events begin at 0: an increase needs a value before the event.
+	before := string(o.as("").send(t.Context(), http.MethodGet, "/metrics", "").text)
+	for _, series := range []string{
+		`paylatch_access_refused_total{action="token.refused"}`, `paylatch_discrepancies_opened_total{kind="currency_mismatch"}`,
+		`paylatch_idempotency_requests_total{operation="pay",result="takeover"}`, `paylatch_webhooks_refused_total{account="sandbox",code="webhook-signature-invalid"}`,
+	} {
+		require.Contains(t, before, "\n"+series+" 0\n")
+	}
 	o.as("nonsense").send(t.Context(), http.MethodGet, "/v1/orders/A-1", "").is(t, http.StatusUnauthorized)
 	eventually(t, "the refusal in the audit log", func() bool {
 		return len(column[string](t, r, "SELECT action FROM staff_audit WHERE action = 'token.refused'")) > 0

@@ -2,11 +2,13 @@ package metrics_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/platform/metrics"
 )
 
@@ -23,6 +25,26 @@ func TestBusiness(t *testing.T) {
 		require.Contains(t, text, "\n"+line+"\n")
 	}
 	require.NotContains(t, text, `status="succeeded"`, "a refund is no attempt")
+}
+
+// TestSeriesBegin: the series of rare events that have alerts are 0 before the first event.
+func TestSeriesBegin(t *testing.T) {
+	t.Parallel()
+	m := metrics.New(metrics.Options{Keys: keys, Now: time.Now, Refusals: []string{"sign_in"}})
+	m.Commands([]string{"pay"})
+	m.Receives("bank")
+	text := scrape(t, m)
+	for _, k := range payment.DiscrepancyKinds() {
+		require.Contains(t, text, fmt.Sprintf("\npaylatch_discrepancies_opened_total{kind=%q} 0\n", k))
+	}
+	for _, series := range []string{
+		`paylatch_http_requests_total{method="GET",route="/readyz",status="503"}`, `paylatch_access_refused_total{action="sign_in"}`,
+		`paylatch_idempotency_requests_total{operation="pay",result="conflict"}`, `paylatch_idempotency_requests_total{operation="pay",result="takeover"}`,
+		`paylatch_webhooks_total{account="bank",verdict="conflict"}`, `paylatch_webhooks_total{account="bank",verdict="unmatched"}`,
+		`paylatch_webhooks_total{account="bank",verdict="duplicate"}`, `paylatch_webhooks_refused_total{account="bank",code="webhook-signature-invalid"}`,
+	} {
+		require.Contains(t, text, "\n"+series+" 0\n")
+	}
 }
 
 func TestBreakers(t *testing.T) {

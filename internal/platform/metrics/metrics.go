@@ -53,6 +53,8 @@ type Options struct {
 	Cell string
 	// Stream returns the counts of waiters; may be nil.
 	Stream func() stream.Stats
+	// Refusals are actions in the audit log. The series of their refusals begin at 0.
+	Refusals []string
 }
 
 // Metrics is a registry of its own. It is safe for concurrent use.
@@ -121,6 +123,7 @@ func New(o Options) *Metrics {
 		}, &cached[int64]{read: o.Keys, now: o.Now}),
 	)
 	m.into.MustRegister(o.collected()...)
+	m.begin(o)
 	return m
 }
 

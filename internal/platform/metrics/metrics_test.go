@@ -190,6 +190,7 @@ paylatch_idempotency_requests_total{operation="pay",result="takeover"} 1
 # HELP paylatch_http_requests_total Requests answered.
 # TYPE paylatch_http_requests_total counter
 paylatch_http_requests_total{method="GET",route="(none)",status="404"} 1
+paylatch_http_requests_total{method="GET",route="/readyz",status="503"} 0
 paylatch_http_requests_total{method="POST",route="/v1/orders/:order_id/pay",status="201"} 6
 paylatch_http_requests_total{method="POST",route="/webhooks/:account",status="200"} 1
 paylatch_http_requests_total{method="POST",route="/webhooks/:account",status="404"} 1

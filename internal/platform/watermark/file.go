@@ -24,6 +24,9 @@ type AuditHead struct {
 	Head string `json:"head"`
 }
 
+// AuditFile is the file in a directory that has the head.
+func AuditFile(dir string) string { return filepath.Join(dir, auditName) }
+
 // ReadAuditHead returns the head that is stored in a directory, or a zero one if there is no file.
 func ReadAuditHead(dir string) (h AuditHead, err error) {
 	if err := read(dir, auditName, &h); err != nil {

@@ -58,6 +58,24 @@ func newSet(t *testing.T, text string) (*accounts.Set, *begun) {
 	return s, b
 }
 
+// TestWebhooksAreCountedFromZero: the counters of an account's rare webhooks are 0 from the start, or from the reload that adds the account.
+func TestWebhooksAreCountedFromZero(t *testing.T) {
+	t.Parallel()
+	watch := accounts.Unwatched(time.Now)
+	counted := func() string {
+		w := httptest.NewRecorder()
+		watch.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		return w.Body.String()
+	}
+	s, err := accounts.New(load(t, head+shop), accounts.Options{Client: &http.Client{}, Watch: watch, Begun: func([]string) {}})
+	require.NoError(t, err)
+	require.Contains(t, counted(), `paylatch_webhooks_total{account="shop",verdict="conflict"} 0`)
+	require.NotContains(t, counted(), `account="partner"`)
+	_, err = s.Reload(load(t, head+shop+partner))
+	require.NoError(t, err)
+	require.Contains(t, counted(), `paylatch_webhooks_total{account="partner",verdict="conflict"} 0`)
+}
+
 func (b *begun) reload(t *testing.T, s *accounts.Set, text string) accounts.Changes {
 	t.Helper()
 	changes, err := s.Reload(load(t, text))

@@ -95,9 +95,12 @@ func (s *Set) entry(a config.Account) (entry, error) {
 	return e, nil
 }
 
-// guard limits and counts the calls of accounts that were just built.
+// guard limits and counts the calls of accounts that were just built, and counts their webhooks.
 func (s *Set) guard(list []entry) {
 	for i := range list {
+		if list[i].receiving.Verifier != nil {
+			s.o.Watch.Metrics.Receives(list[i].config.Name)
+		}
 		if p := list[i].charged.Provider; p != nil {
 			list[i].charged.Provider = s.o.Watch.guard(list[i].config, p)
 		}
