@@ -104,9 +104,10 @@ func (c *conformanceCmd) configured(a *app) (*config.Config, config.Account, err
 }
 
 func (c *conformanceCmd) accountOptions(a *app, of config.Account) (account.Options, error) {
-	trial := provider.Kinds()[of.Kind].Adapter.Trial
+	adapter := provider.Kinds()[of.Kind].Adapter
+	trial := adapter.Trial
 	o := account.Options{
-		Name: of.Name, Kind: of.Kind, Version: version, Client: provider.NewHTTPClient(), Open: c.open(c.progress(a), trial.ByHand), Unannounced: trial.Unannounced && c.TokenSuccess == "",
+		Name: of.Name, Kind: of.Kind, Version: version, Absent: adapter.Absent, Client: provider.NewHTTPClient(), Open: c.open(c.progress(a), trial.ByHand), Unannounced: trial.Unannounced && c.TokenSuccess == "",
 		Build: func(client *http.Client) (gateway.Account, error) {
 			built, _, err := accounts.Build(of, client, now)
 			return built, err

@@ -77,7 +77,10 @@ func called(cfg *config.Config) []doctor.Account {
 	var list []doctor.Account
 	for _, a := range cfg.Accounts {
 		if a.CanCharge() {
-			list = append(list, doctor.Account{Name: a.Name, New: func(c *http.Client) (gateway.Provider, error) { return accounts.Provider(a, c, now) }})
+			list = append(list, doctor.Account{
+				Name: a.Name, Absent: provider.Kinds()[a.Kind].Adapter.Absent,
+				New: func(c *http.Client) (gateway.Provider, error) { return accounts.Provider(a, c, now) },
+			})
 		}
 	}
 	return list

@@ -26,7 +26,7 @@ type initCmd struct {
 	Kind        string            `placeholder:"KIND" help:"The provider, such as stripe."`
 	Name        string            `placeholder:"NAME" help:"The account's name. Default: the kind."`
 	Set         map[string]string `mapsep:"none" placeholder:"KEY=VALUE" help:"A key of the account, such as api_key; repeat the flag for several keys. The value $${NAME} names an environment variable, and keeps a secret out of the command line."`
-	DatabaseURL string            `env:"DATABASE_URL" placeholder:"URL" help:"A PostgreSQL for tests. Default: none; paylatch dev starts one of its own."`
+	DatabaseURL string            `placeholder:"URL" help:"A PostgreSQL for tests. Default: none; paylatch dev starts one of its own."`
 	Listen      string            `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"The address of the service (${default})."`
 	PublicURL   string            `name:"public-url" placeholder:"URL" help:"The address at which the provider reaches the service, such as a tunnel's address."`
 	Force       bool              `help:"Replace existing files, and keep their encryption key and token secret."`
@@ -181,17 +181,23 @@ func (c *initCmd) payment(a *app, cfg *config.Config, file string) (*begin.Payme
 	case !cfg.Accounts[i].CanCharge():
 		return nil, config.ValidationErrors{fmt.Sprintf("accounts[%d]: can't charge", i)}
 	}
+	if err := begin.CheckForTests(cfg.Accounts[i]); err != nil {
+		return nil, err
+	}
 	of := begin.Account{Kind: cfg.Accounts[i].Kind, Name: name}
 	currency := cmp.Or(c.Currency, string(cfg.Accounts[i].Fields["currency"]), string(cfg.Accounts[i].Fields["store_currency"]), of.Trial().Currency, "EUR")
 	p := &begin.Payment{
 		Account: name, Trial: of.Trial(), Token: c.Token, Money: payment.Money{Minor: testAmount, Currency: payment.Currency(currency)},
 		SecretsIn: begin.EnvironmentFile(file), Wait: c.Wait, Out: a.stdout, Now: now,
 	}
+	var err error
+	if p.HTTP, err = server.Pinned(cfg.TLS.CertFile); err != nil {
+		return nil, err
+	}
 	for _, t := range []struct {
 		token *string
 		role  payment.Role
 	}{{&p.Service, payment.RoleService}, {&p.Support, payment.RoleSupport}} {
-		var err error
 		if *t.token, err = mint(cfg, "paylatch-init", []payment.Role{t.role}, c.Wait+time.Hour); err != nil {
 			return nil, err
 		}
@@ -213,7 +219,7 @@ func (c *initCmd) withService(ctx context.Context, a *app, cfg *config.Config, d
 	err := server.Alive(probe, cmp.Or(cfg.OperationsListen, cfg.Listen), cfg.TLS.Set() && cfg.OperationsListen == "")
 	cancel()
 	if err == nil {
-		return do(server.URL(cfg.Listen), running)
+		return do(server.At(cfg.Listen, cfg.TLS.Set()), running)
 	}
 	_, _ = fmt.Fprintln(a.stdout, "     starting the service …")
 	how := "with the configured database"
@@ -228,7 +234,7 @@ func (c *initCmd) withService(ctx context.Context, a *app, cfg *config.Config, d
 		up, ended := make(chan string, 1), make(chan error, 1)
 		go func() {
 			ended <- serve(ctx, cfg, dsn, serving{role: roleAll, migrate: true, stderr: a.stderr}, log, func(_ *instance, at net.Addr) error {
-				up <- server.URL(at.String())
+				up <- server.At(at.String(), cfg.TLS.Set())
 				return nil
 			})
 		}()

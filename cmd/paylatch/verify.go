@@ -16,7 +16,7 @@ import (
 type verifyCmd struct {
 	JSON  bool   `name:"json" help:"Print one JSON object with all differences instead of a table."`
 	Batch int    `default:"500" help:"Read this many attempts in one snapshot (${default})."`
-	Head  string `placeholder:"ENTRIES:HASH" help:"A head of the audit log, as the service logged it: the audit log must contain this entry with this hash. Default: the head that a service keeps in data_dir on this machine."`
+	Head  string `placeholder:"ENTRIES:HASH" help:"A head of the audit log, as the service logged it: the audit log must contain this entry with this hash. With several cells it needs --cell. Default: the head that a service keeps in data_dir on this machine."`
 }
 
 // Run verifies all attempts and the audit log of each cell. Findings go to the output, progress to the errors.
@@ -27,6 +27,11 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) error {
 	head, err := support.ParseHead(c.Head)
 	if err != nil {
 		return usageError{fmt.Errorf("--head: %w", err)}
+	}
+	if c.Head != "" { // it is the head of one cell
+		if _, err := a.readOne(); err != nil {
+			return err
+		}
 	}
 	return a.inEach(func(cfg *config.Config) error {
 		return withDirectDatabase(cfg, func(dsn string) error {

@@ -28,6 +28,7 @@ func Adapter() kit.Adapter {
 			}
 			return []string{params["merchant_account_id"]}
 		},
+		Absent:    "nosuch00",
 		Merchant:  kit.Merchant{Keys: []string{"merchant_id"}},
 		TestHosts: []string{"sandbox.braintreegateway.com"},
 		Trial: kit.Trial{ //nolint:gosec // test tokens that everybody may use (https://developer.paypal.com/braintree/docs/reference/general/testing)

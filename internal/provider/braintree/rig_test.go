@@ -36,6 +36,7 @@ func suite() providertest.Suite {
 		Stored:    providertest.Stored{Token: vaulted, Owner: owner},
 		Declined:  fsm.EventFailed,
 		NoPayment: "nosuch00", NoRefund: "nosuch01",
+		Absent: braintree.Adapter().Absent,
 		Key: func(r providertest.Request) string {
 			var in changed
 			_ = json.Unmarshal(r.Body, &in)

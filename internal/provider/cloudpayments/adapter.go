@@ -18,6 +18,7 @@ func Adapter() kit.Adapter {
 			webhooks.SecretsKey(),
 			{Name: "taxation_system", Optional: true, Doc: "CloudPayments: the shop's tax system for fiscal receipts, 0 to 5; absent: the cash register's"},
 		},
+		Absent:  "99",
 		TestKey: "public_id", TestForm: regexp.MustCompile(`^test_api_`),
 		Trial:   kit.Trial{Page: "redirect", Currency: "RUB", ByHand: "pay with one of CloudPayments' test cards"},
 		Carries: carried(), ProviderData: allowed(),

@@ -38,6 +38,7 @@ func suite() providertest.Suite {
 		Codeless:     true,
 		ForgetsPages: true,
 		NoPayment:    "99",
+		Absent:       cloudpayments.Adapter().Absent,
 		NoRefund:     "98",
 		Key:          func(r providertest.Request) string { return r.Header.Get("X-Request-Id") },
 	}

@@ -16,6 +16,7 @@ func Adapter() kit.Adapter {
 			webhooks.SecretsKey(),
 			kit.TestPayments(),
 		},
+		Absent:  "NONE-0000-0000",
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
 		Trial: kit.Trial{
 			Params: map[string]string{"test_payments": "true"}, Page: "redirect", Currency: "CZK",

@@ -42,6 +42,7 @@ func suite() providertest.Suite {
 		Tokens:    providertest.Tokens{Success: "CARD_ALL", Redirect: "redirect", None: "NO_SUCH"},
 		Stored:    providertest.Stored{Token: comgatetest.Initial, Owner: comgatetest.Owner, Forms: []string{"AB12-EF34-IJ56"}},
 		NoPayment: "NONE-0000-0000",
+		Absent:    comgate.Adapter().Absent,
 		Keyless:   func(r providertest.Request) bool { return r.Path != "/v1.0/status" },
 	}
 }

@@ -10,6 +10,7 @@ import (
 func Adapter() kit.Adapter {
 	return kit.Adapter{
 		Keys:      append(kit.OAuth(), webhooks.Key{Name: "goid", Doc: "GoPay's merchant"}),
+		Absent:    "3999999999",
 		TestHosts: []string{"gw.sandbox.gopay.com"},
 		Carries:   carried(), ProviderData: providerData(),
 		Payees:   kit.PayeesOf("goid"),

@@ -44,6 +44,7 @@ func suite() providertest.Suite {
 		CancelsOnlyHeld: true,
 		Unmarked:        true,
 		NoPayment:       "3999999999",
+		Absent:          gopay.Adapter().Absent,
 		NoRefund:        "4999999999",
 		Aside:           func(r providertest.Request) bool { return strings.HasSuffix(r.Path, "/oauth2/token") },
 	}

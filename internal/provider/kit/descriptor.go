@@ -24,6 +24,9 @@ type Adapter struct {
 	TestHosts []string
 	// TestByDefault is set if the default address is a test host.
 	TestByDefault bool
+	// Absent is the id of a payment that does not exist, in the form of the provider's ids. The doctor looks it up to check an account's
+	// keys. It is empty if the adapter sends an id of any form.
+	Absent string
 	// Trial is how the test mode is used.
 	Trial Trial
 	// Carries are the members of a charge that are passed on to the provider. The provider gets no other member; the

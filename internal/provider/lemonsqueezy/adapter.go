@@ -29,6 +29,7 @@ func Adapter() kit.Adapter {
 			{Name: "link_life", Optional: true, Doc: "Lemon Squeezy: how long a checkout can be opened; use the value of expiry.awaiting_customer; absent: 1h"},
 			kit.TestPayments(),
 		},
+		Absent:  "00000000-0000-4000-8000-000000000000",
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
 		Trial: kit.Trial{
 			Params: map[string]string{"test_payments": "true"}, Page: "redirect",

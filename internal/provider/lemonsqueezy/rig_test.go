@@ -49,6 +49,7 @@ func suite() providertest.Suite {
 			return of(t, on).ordered(t, id)
 		},
 		NoPayment: "ac470bd4-7c41-474d-b6cd-999999999999",
+		Absent:    lemonsqueezy.Adapter().Absent,
 	}
 }
 

@@ -59,6 +59,8 @@ type Suite struct {
 	Order func(t *testing.T, fake http.Handler, providerPaymentID string) string
 	// NoPayment and NoRefund have the form of the provider's ids and do not exist.
 	NoPayment, NoRefund string
+	// Absent is the adapter's (kit.Adapter).
+	Absent string
 	// Key returns the idempotency key of a request; nil: the Idempotency-Key header. It is called only if the provider
 	// has keys, see payment.Capabilities.KeyLife.
 	Key func(r Request) string
@@ -126,6 +128,7 @@ func Run(t *testing.T, s Suite) {
 		"elsewhere":                                       elsewhere,
 		"an account's conformance holds":                  accountHolds,
 		"an interrupt cleans up":                          accountStopped,
+		"the doctor checks the keys":                      examined,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

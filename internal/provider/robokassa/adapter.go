@@ -20,6 +20,7 @@ func Adapter() kit.Adapter {
 			{Name: "taxation", Optional: true, Doc: "the shop's tax system for fiscal receipts: osn, usn_income, usn_income_outcome, esn or patent"},
 			kit.TestPayments(),
 		},
+		Absent:  "9000000000000000000",
 		TestKey: "test_payments", TestForm: regexp.MustCompile(`^true$`),
 		Merchant: kit.Merchant{Keys: []string{"merchant_login"}},
 		Carries:  carried(), ProviderData: allowed(),

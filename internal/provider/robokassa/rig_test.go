@@ -54,6 +54,7 @@ func suite() providertest.Suite {
 		Unmarked:   true,
 		NoCurrency: true,
 		NoPayment:  "9000000000000000000",
+		Absent:     robokassa.Adapter().Absent,
 		NoRefund:   "5d0b2a4e-0000-4000-8000-999999999999",
 	}
 }

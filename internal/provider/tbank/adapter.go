@@ -18,6 +18,7 @@ func Adapter() kit.Adapter {
 			webhooks.SecretsKey(),
 			{Name: "taxation", Optional: true, Doc: "the shop's tax system for fiscal receipts: osn, usn_income, usn_income_outcome, esn or patent"},
 		},
+		Absent:  "9999999",
 		TestKey: "terminal_key", TestForm: regexp.MustCompile(`DEMO$`),
 		TestHosts: []string{"rest-api-test.tinkoff.ru"},
 		Trial:     kit.Trial{Page: "redirect", Currency: "RUB", ByHand: "pay with one of T-Bank's test cards of the DEMO terminal"},

@@ -40,6 +40,7 @@ func suite() providertest.Suite {
 		Declined:   fsm.EventFailed,
 		NoCurrency: true,
 		NoPayment:  "9999999",
+		Absent:     tbank.Adapter().Absent,
 	}
 }
 

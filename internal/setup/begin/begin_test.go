@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -181,23 +182,65 @@ func TestForceKeepsTheKeys(t *testing.T) {
 	require.Len(t, left, 2, "nothing else is left there")
 }
 
-// TestLiveKeysAreRefused by each kind whose test keys have a form.
-func TestLiveKeysAreRefused(t *testing.T) {
+// liveAccounts are accounts of real money of each kind that has such accounts: keys of the live mode, or the live address.
+func liveAccounts() map[string]map[string]string {
+	return map[string]map[string]string{
+		"adyen":         {"base_url": "https://prefix-checkout-live.adyenpayments.com/checkout"},
+		"braintree":     {"base_url": "https://api.braintreegateway.com"},
+		"checkout":      {"api_key": "sk_51Secret"},
+		"cloudpayments": {"public_id": "pk_51Secret"},
+		"comgate":       {"test_payments": "false"},
+		"gocardless":    {"api_key": "live_51Secret"},
+		"gopay":         {"base_url": "https://gate.gopay.cz"},
+		"lemonsqueezy":  {"test_payments": "false"},
+		"mollie":        {"api_key": "live_51Secret"},
+		"paddle":        {"api_key": "pdl_live_51Secret"},
+		"paypal":        {"base_url": "https://api-m.paypal.com"},
+		"razorpay":      {"key_id": "rzp_live_51Secret"},
+		"robokassa":     {"test_payments": "false"},
+		"square":        {"base_url": "https://connect.squareup.com"},
+		"stripe":        {"api_key": "sk_live_51Secret"},
+		"tbank":         {"terminal_key": "1321054611234"},
+		"yookassa":      {"api_key": "live_51Secret"},
+	}
+}
+
+// TestLiveAccountsAreRefused: of each kind, init writes no configuration of an account that may move real money.
+func TestLiveAccountsAreRefused(t *testing.T) {
 	t.Parallel()
+	live := liveAccounts()
 	for kind, k := range provider.Kinds() {
-		if k.Adapter.TestForm == nil || k.Adapter.TestKey == "test_payments" {
+		keys, has := live[kind]
+		if kind == "sandbox" || kind == "standard" {
+			require.False(t, has, kind)
 			continue
 		}
+		require.NotEmpty(t, keys, kind)
 		a := account(kind)
-		a.Keys[k.Adapter.TestKey] = "live_51Secret"
+		maps.Copy(a.Keys, keys)
 		a.Complete()
 		file := filepath.Join(t.TempDir(), "paylatch.yaml")
 		err := a.Write(file, false, nil)
 		require.ErrorAs(t, err, new(config.ValidationErrors), kind)
-		require.ErrorContains(t, err, k.Adapter.TestKey+": is not a test-mode key of")
-		require.NotContains(t, err.Error(), "51Secret")
+		require.ErrorContains(t, err, k.About.Name, kind)
+		if k.Adapter.TestForm != nil {
+			require.ErrorContains(t, err, k.Adapter.TestKey+": is not a test-mode key of", kind)
+		}
+		require.NotContains(t, err.Error(), "51Secret", kind)
 		require.NoFileExists(t, file)
 		require.NoFileExists(t, begin.EnvironmentFile(file))
+	}
+}
+
+// TestAnyProviderOfTheContract may be tried, since only the operator knows its mode, unless its key has the form of a live one.
+func TestAnyProviderOfTheContract(t *testing.T) {
+	t.Parallel()
+	for key, refused := range map[string]bool{"key_1": false, "sk_live_51Secret": true} {
+		a := account("standard")
+		a.Keys["base_url"], a.Keys["api_key"] = "https://pay.example", key
+		a.Complete()
+		err := a.Write(filepath.Join(t.TempDir(), "paylatch.yaml"), false, nil)
+		require.Equal(t, refused, err != nil, "%s: %v", key, err)
 	}
 }
 

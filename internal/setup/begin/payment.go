@@ -1,6 +1,7 @@
 package begin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,8 +23,10 @@ import (
 type Payment struct {
 	// Base is the service's address. Operations is the address of its metrics. Service and Support are tokens with these roles.
 	Base, Operations, Service, Support string
-	Account                            string
-	Trial                              kit.Trial
+	// HTTP sends the requests to the service; nil for the default.
+	HTTP    *http.Client
+	Account string
+	Trial   kit.Trial
 	// Token replaces the token of the trial; may be empty.
 	Token    string
 	Money    payment.Money
@@ -66,7 +69,7 @@ func (p *Payment) missing(what, problem, remedy string) error {
 // Make makes the payment and waits for its webhook. It returns an IncompleteError if something is missing.
 func (p *Payment) Make(ctx context.Context) error {
 	var err error
-	if p.client, err = client.New(p.Base, p.Service, client.Options{}); err != nil {
+	if p.client, err = client.New(p.Base, p.Service, client.Options{HTTP: p.HTTP}); err != nil {
 		return err
 	}
 	p.refusedBefore = p.refused(ctx)
@@ -273,7 +276,7 @@ func (p *Payment) get(ctx context.Context, address string) ([]byte, error) {
 		return nil, fmt.Errorf("read from the service: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+p.Support)
-	resp, err := (&http.Client{}).Do(req)
+	resp, err := cmp.Or(p.HTTP, http.DefaultClient).Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("read from the service: %w", err)
 	}

@@ -88,10 +88,24 @@ func (a *Account) check(path, secrets string, environ []string) error {
 	case live != nil && *live, adapter.TestForm != nil && key != "" && !adapter.TestForm.MatchString(key):
 		return config.ValidationErrors{fmt.Sprintf("%s: is not a test-mode key of %s; these keys have the form %s. init accepts only test credentials",
 			adapter.TestKey, a.kind().About.Name, adapter.TestForm)}
+	case CheckForTests(account) != nil:
+		return CheckForTests(account)
 	case !account.CanCharge():
 		return config.ValidationErrors{fmt.Sprintf("the account can't charge: the kind %s needs %s", a.Kind, strings.Join(a.kind().Calls, ", "))}
 	case !account.TakesWebhooks():
 		return config.ValidationErrors{fmt.Sprintf("the account can't receive webhooks: the kind %s needs %s", a.Kind, strings.Join(a.kind().Webhooks, ", "))}
+	}
+	return nil
+}
+
+// CheckForTests returns a config.ValidationErrors if a payment of the account may move real money. An account of the kind standard passes:
+// its provider may have any address, and only the operator knows its mode.
+func CheckForTests(a config.Account) error {
+	if live := a.Live(); a.Kind == "standard" && (live == nil || !*live) {
+		return nil
+	}
+	if err := a.CheckForTests(); err != nil {
+		return config.ValidationErrors{err.Error() + "; init makes payments only in a provider's test mode"}
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type Check struct {
 // limit bounds each check; a check without an answer by then is a finding.
 const limit = 20 * time.Second
 
-// Run runs checks one after another, and shows each as it ends. It reports how many findings there are.
+// Run runs checks one after another, and shows each as it ends. It reports how many problems there are.
 func Run(ctx context.Context, checks []Check, show func(c Check, found []Finding)) (findings int) {
 	var failed []string
 	for _, c := range checks {
@@ -31,12 +31,22 @@ func Run(ctx context.Context, checks []Check, show func(c Check, found []Finding
 		found := c.Run(limited)
 		cancel()
 		show(c, found)
-		if len(found) > 0 {
+		if n := problems(found); n > 0 {
 			failed = append(failed, c.Name)
+			findings += n
 		}
-		findings += len(found)
 	}
 	return findings
+}
+
+// problems counts the findings that are no notes.
+func problems(found []Finding) (n int) {
+	for _, f := range found {
+		if !f.Note {
+			n++
+		}
+	}
+	return n
 }
 
 // Printer returns a function that prints a check, and the remedies of its findings, as lines of text.
@@ -46,7 +56,14 @@ func Printer(to io.Writer) func(c Check, found []Finding) {
 			_, _ = fmt.Fprintf(to, "ok     %s\n", c.Name)
 		}
 		for _, f := range found {
-			_, _ = fmt.Fprintf(to, "%s  %s: %s: %s\n       to do: %s\n", map[bool]string{true: "fatal", false: "hurts"}[f.Grave], c.Name, f.Check, f.Problem, f.Remedy)
+			kind := "hurts"
+			switch {
+			case f.Note:
+				kind = "note "
+			case f.Grave:
+				kind = "fatal"
+			}
+			_, _ = fmt.Fprintf(to, "%s  %s: %s: %s\n       to do: %s\n", kind, c.Name, f.Check, f.Problem, f.Remedy)
 		}
 	}
 }

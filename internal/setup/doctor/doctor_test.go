@@ -3,6 +3,7 @@ package doctor_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/paylatch/paylatch/internal/gateway"
 	"github.com/paylatch/paylatch/internal/postgres/pool"
+	"github.com/paylatch/paylatch/internal/provider"
+	"github.com/paylatch/paylatch/internal/provider/kit"
 	"github.com/paylatch/paylatch/internal/setup/config"
 	"github.com/paylatch/paylatch/internal/setup/doctor"
 )
@@ -184,6 +187,87 @@ func TestOfAccounts(t *testing.T) {
 	apart, err := time.ParseDuration(strings.TrimRight(found[1], ",.:;"))
 	require.NoError(t, err)
 	require.InDelta(t, time.Hour, apart, float64(time.Since(began)+2*time.Second), "what the request needed is not certain")
+}
+
+// local is a provider whose lookup sends no request.
+type local struct {
+	gateway.Provider
+
+	err error
+}
+
+func (l local) Lookup(context.Context, string) (gateway.Outcome, error) {
+	return gateway.Outcome{}, l.err
+}
+
+// TestKeysThatAreNotChecked: an adapter that sends no request for the lookup shows nothing about the keys, which is no problem.
+func TestKeysThatAreNotChecked(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{gateway.ErrUnsupported, gateway.ErrUnsupportedRequest, gateway.ErrInconclusive, gateway.ErrNoSuchPayment, nil} {
+		checks := doctor.OfAccounts([]doctor.Account{{Name: "eu", New: func(*http.Client) (gateway.Provider, error) {
+			return local{err: err}, nil
+		}}}, http.DefaultClient, time.Now)
+		var out strings.Builder
+		require.Zero(t, doctor.Run(t.Context(), checks, doctor.Printer(&out)), err)
+		require.Regexp(t, "^note   account eu: accounts: eu: the account's keys were not checked", out.String(), err)
+		require.NotContains(t, out.String(), "ok ", err)
+	}
+	list, _ := problems(doctor.OfAccounts([]doctor.Account{{Name: "eu", New: func(*http.Client) (gateway.Provider, error) {
+		return local{err: errors.New("no address")}, nil
+	}}}, http.DefaultClient, time.Now))
+	require.Len(t, list, 1)
+	require.Contains(t, list[0], "was not reached: no address")
+}
+
+// answered returns the problems that the doctor finds at an account of the kind whose provider gives each request the same answer.
+func answered(t *testing.T, kind, body string) (list []string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }))
+	defer server.Close()
+	checks := doctor.OfAccounts([]doctor.Account{{Name: kind, Absent: provider.Adapters()[kind].Absent, New: func(c *http.Client) (gateway.Provider, error) {
+		return provider.New(kind, kit.Settings{
+			BaseURL: server.URL, Client: c, Now: time.Now, Params: map[string]string{"webhook_secret": "secret:secret", "currency": "RUB"},
+		})
+	}}}, provider.NewHTTPClient(), time.Now)
+	doctor.Run(t.Context(), checks, func(_ doctor.Check, found []doctor.Finding) {
+		for _, f := range found {
+			if !f.Note {
+				list = append(list, f.String())
+			}
+		}
+	})
+	return list
+}
+
+// TestRefusalsWithStatus200: some providers refuse wrong keys with the status 200 and an error in the body.
+func TestRefusalsWithStatus200(t *testing.T) {
+	t.Parallel()
+	for kind, body := range map[string]string{
+		"comgate":       "code=1400&message=Unauthorized access!",
+		"tbank":         `{"Success":false,"ErrorCode":"204","Message":"Неверный токен. Проверьте пару TerminalKey/SecretKey."}`,
+		"robokassa":     `<OperationStateResponse><Result><Code>1</Code></Result></OperationStateResponse>`,
+		"cloudpayments": `{"Success":false,"Message":"Unauthorized"}`,
+	} {
+		list := answered(t, kind, body)
+		require.Len(t, list, 1, kind)
+		require.Contains(t, list[0], "the lookup of a missing payment failed: ", kind)
+	}
+}
+
+// TestAnotherServerAnswers: each kind that can be looked up has a problem if its address leads to a page with the status 200.
+func TestAnotherServerAnswers(t *testing.T) {
+	t.Parallel()
+	for kind, a := range provider.Adapters() {
+		if a.New == nil {
+			continue
+		}
+		list := answered(t, kind, "<html>It works!</html>")
+		if kind == "adyen" { // it has no lookup
+			require.Empty(t, list)
+			continue
+		}
+		require.Len(t, list, 1, kind)
+	}
 }
 
 func TestOfConfig(t *testing.T) {

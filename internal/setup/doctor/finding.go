@@ -6,6 +6,8 @@ type Finding struct {
 	Check, Problem, Remedy string
 	// Grave findings keep the service from starting.
 	Grave bool
+	// Note findings are no problems: they state what was not checked.
+	Note bool
 }
 
 // String is the finding in one line.

@@ -1,20 +1,23 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
 )
 
-// Account is an account that calls its provider; New is its adapter on a client.
+// Account is an account that calls its provider; New is its adapter on a client. Absent is the id of a payment that does not exist, in
+// the form of the provider's ids; empty if the provider's ids have no special form.
 type Account struct {
-	Name string
-	New  func(*http.Client) (gateway.Provider, error)
+	Name, Absent string
+	New          func(*http.Client) (gateway.Provider, error)
 }
 
 // absent is a payment that no provider has.
@@ -38,7 +41,7 @@ func account(ctx context.Context, a Account, client *http.Client, now func() tim
 	if err != nil || p == nil {
 		return failed("accounts: "+a.Name, err, "correct its keys")
 	}
-	_, err = p.Lookup(ctx, absent)
+	_, err = p.Lookup(ctx, cmp.Or(a.Absent, absent))
 	return seen.findings("accounts: "+a.Name, err)
 }
 
@@ -48,6 +51,7 @@ type recorder struct {
 	now  func() time.Time
 
 	mu     sync.Mutex
+	called bool
 	status int
 	apart  time.Duration
 }
@@ -55,6 +59,9 @@ type recorder struct {
 // RoundTrip implements http.RoundTripper.
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	asked := r.now()
+	r.mu.Lock()
+	r.called = true
+	r.mu.Unlock()
 	next := r.next
 	if next == nil {
 		next = http.DefaultTransport
@@ -86,13 +93,27 @@ func (r *recorder) findings(check string, err error) []Finding {
 		}
 	}
 	switch {
-	case r.status == 0 && err != nil && !errors.Is(err, gateway.ErrUnsupported):
+	case !r.called && absence(err):
+		return []Finding{{
+			Check: check, Note: true, Problem: "the account's keys were not checked, because the adapter sends no request for this lookup",
+			Remedy: "make a test payment; its result shows whether the keys are correct",
+		}}
+	case r.status == 0 && err != nil:
 		add(true, "the provider was not reached: "+err.Error(), "allow outgoing connections to its address, or correct base_url")
 	case r.status == http.StatusUnauthorized, r.status == http.StatusForbidden:
 		add(true, fmt.Sprintf("the provider refused the credentials (%d)", r.status), "correct the account's keys and their permissions at the provider")
 	case r.status >= http.StatusInternalServerError:
 		add(true, fmt.Sprintf("the provider responds with %d", r.status), "check the provider's status page; try again later")
+	case r.status < http.StatusBadRequest && !absence(err):
+		add(true, fmt.Sprintf("the lookup of a missing payment failed: %s", err), "correct the account's keys, their permissions and the allowed addresses at the provider, or correct base_url")
 	}
 	add(r.apart > providersApart, fmt.Sprintf("the provider's clock and this machine's clock differ by about %s", r.apart.Round(time.Second)), "set this machine's clock by NTP")
 	return found
+}
+
+// absence reports whether the result of a lookup is no failure: the provider has no such payment, or a payment was found or can't be looked up.
+func absence(err error) bool {
+	return err == nil || slices.ContainsFunc([]error{
+		gateway.ErrNoSuchPayment, gateway.ErrInconclusive, gateway.ErrUnsupported, gateway.ErrUnsupportedRequest,
+	}, func(known error) bool { return errors.Is(err, known) })
 }

@@ -14,7 +14,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/paylatch/paylatch/internal/gateway"
@@ -28,6 +31,8 @@ type Options struct {
 	// Build returns the account on an HTTP client. Client sends the requests below it.
 	Build  func(client *http.Client) (gateway.Account, error)
 	Client *http.Client
+	// Absent is the id of a payment that does not exist, in the form of the provider's ids; empty if the adapter sends an id of any form.
+	Absent string
 	Tokens Tokens
 	// Customer is the provider's customer with the stored payment methods among Tokens; empty without such methods.
 	Customer string
@@ -70,7 +75,8 @@ type SkipError string
 // Error implements error.
 func (e SkipError) Error() string { return string(e) }
 
-// LiveError is returned when the provider states that the account moves real money. Nothing is charged then.
+// LiveError is returned when the provider states that the account moves real money. Nothing is charged after that. If only the answer to a
+// charge states it, that charge was made, and the clean-up takes it back as far as it can; see LeftError.
 type LiveError struct{ Evidence string }
 
 // Error implements error.
@@ -83,6 +89,22 @@ type CantRunError struct{ Reason string }
 
 // Error implements error.
 func (e CantRunError) Error() string { return "the conformance cases can't run: " + e.Reason }
+
+// LeftError is returned when the cases end early and payments could be neither cancelled nor refunded.
+type LeftError struct {
+	// Err is why the cases ended.
+	Err error
+	// Left are the payments, as in Report.
+	Left []string
+}
+
+// Error implements error.
+func (e LeftError) Error() string {
+	return fmt.Sprintf("%s; these payments are left, cancel or refund them in the provider's dashboard: %s", e.Err, strings.Join(e.Left, "; "))
+}
+
+// Unwrap returns why the cases ended.
+func (e LeftError) Unwrap() error { return e.Err }
 
 // Verdict is the result of a case.
 type Verdict string
@@ -180,7 +202,8 @@ func cases() []aCase {
 }
 
 // Run checks an account and calls done after each case. It returns an error if it can't begin, or if the account moves real money.
-// After the end of ctx it begins no further case, cleans up, and returns the report with Stopped.
+// After the end of ctx it begins no further case, cleans up, and returns the report with Stopped. A run that ends early after a charge cleans
+// up, too, and calls done with the result.
 func Run(ctx context.Context, o Options, done func(Result)) (Report, error) {
 	r, err := newRun(o)
 	if err != nil {
@@ -197,11 +220,22 @@ func Run(ctx context.Context, o Options, done func(Result)) (Report, error) {
 	for _, c := range cases() {
 		res, err := r.one(ctx, c)
 		if err != nil && (errors.As(err, &live) || errors.As(err, new(CantRunError))) {
-			r.clear(ctx)
-			return Report{}, err
+			return Report{}, r.ended(ctx, err, end)
 		}
 		end(res)
 	}
 	end(r.clear(ctx))
 	return r.report(ctx.Err() != nil), nil
+}
+
+// ended cleans up after cases that end early because of err.
+func (r *run) ended(ctx context.Context, err error, end func(Result)) error {
+	if !slices.ContainsFunc(r.made, func(m *made) bool { return m.sent }) {
+		return err
+	}
+	end(r.clear(ctx))
+	if len(r.left) > 0 {
+		return LeftError{err, r.hide.texts(r.left)}
+	}
+	return err
 }

@@ -105,6 +105,10 @@ func (m *made) compare(captured map[string]int64, refunded int64) error {
 		return notYetError{fail(FaultMissingInBooks, "the books must have each payment: reconciliation would report it otherwise", "the books do not have the payment %s", m.id())}
 	}
 	for _, minor := range captured {
+		if unpaid := m.captured == 0 && (m.over || m.ended(nil) && !m.out.PageOpen); unpaid && minor > 0 {
+			return fail(FaultDifferingInBooks, toLook, "the books have %s for the payment %s, which was not paid: %s",
+				payment.Money{Minor: minor, Currency: m.charge.Money.Currency}, m.id(), state(*m.out))
+		}
 		if m.captured > 0 && minor != m.captured {
 			return notYetError{fail(FaultDifferingInBooks, toLook, "the books have %s for the payment %s, of which %s were captured",
 				payment.Money{Minor: minor, Currency: m.charge.Money.Currency}, m.id(), payment.Money{Minor: m.captured, Currency: m.charge.Money.Currency})}

@@ -37,7 +37,7 @@ func (r *run) clear(ctx context.Context) Result {
 	if len(r.left) > 0 {
 		res.Verdict, res.Fault = Failed, FaultCouldNotBeCleared
 		res.Text += "; left: " + strings.Join(r.left, "; ")
-		res.ToDo = "cancel or refund these test payments in the provider's dashboard"
+		res.ToDo = "cancel or refund these payments in the provider's dashboard"
 	}
 	return res
 }

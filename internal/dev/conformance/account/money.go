@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -206,10 +207,7 @@ func (r *run) refund(ctx context.Context, m *made, minor int64) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	if o.Refused || o.Event == fsm.EventFailed {
-		return "", fail(FaultUnexpected, toLook, "the refund of %s returned %s", c.Money, refundState(o))
-	}
-	if err := sameRefund(c.Money, o); err != nil {
+	if err := m.refundHolds(c, o); err != nil {
 		return "", err
 	}
 	if r.can.Blind() {
@@ -217,7 +215,7 @@ func (r *run) refund(ctx context.Context, m *made, minor int64) (string, error) 
 	}
 	text := fmt.Sprintf("%s of %s, %s", c.Money, m.id(), o.Event)
 	if r.can.RefundLookup > payment.RefundLookupNone && o.ProviderRefundID != "" {
-		if err := r.refundFound(ctx, c, o, taken); err != nil {
+		if err := r.refundFound(ctx, m, c, o, taken); err != nil {
 			return "", unseen(err)
 		}
 		text += ", found by its id"
@@ -232,7 +230,7 @@ func (r *run) refund(ctx context.Context, m *made, minor int64) (string, error) 
 }
 
 // refundFound looks a refund up by its id.
-func (r *run) refundFound(ctx context.Context, c gateway.RefundCall, o gateway.RefundOutcome, taken payment.Money) error {
+func (r *run) refundFound(ctx context.Context, m *made, c gateway.RefundCall, o gateway.RefundOutcome, taken payment.Money) error {
 	ref := gateway.RefundRef{
 		Refund: c.Refund, ProviderRefundID: o.ProviderRefundID, ProviderPaymentID: c.ProviderPaymentID, Container: c.Container, Money: c.Money, Taken: taken,
 	}
@@ -243,7 +241,7 @@ func (r *run) refundFound(ctx context.Context, c gateway.RefundCall, o gateway.R
 		if err != nil {
 			return err
 		}
-		return sameRefund(c.Money, found)
+		return m.refundHolds(c, found)
 	})
 }
 
@@ -256,17 +254,25 @@ func (r *run) refundShown(ctx context.Context, m *made, c gateway.RefundCall, o 
 		}
 		for _, shown := range now.Refunds {
 			if shown.ProviderRefundID == o.ProviderRefundID || shown.Reference == c.Refund.String() {
-				return sameRefund(c.Money, shown)
+				return m.refundHolds(c, shown)
 			}
 		}
 		return notYetError{fail(FaultUnexpected, toLook, "the lookup of the payment does not show the refund %s", o.ProviderRefundID)}
 	})
 }
 
-// sameRefund compares the amount of a refund.
-func sameRefund(wanted payment.Money, o gateway.RefundOutcome) error {
-	if o.Money != nil && *o.Money != wanted {
-		return fail(FaultRefundAmount, "the provider must refund the requested amount", "a refund of %s was requested, and the provider states %s", wanted, o.Money)
+// refundHolds checks an answer about a refund. A refund that has failed gives nothing back, so it no longer counts.
+func (m *made) refundHolds(c gateway.RefundCall, o gateway.RefundOutcome) error {
+	if o.Refused || o.Event == fsm.EventFailed {
+		i := slices.IndexFunc(m.refunds, func(sent gateway.RefundCall) bool { return sent.Refund == c.Refund })
+		if i >= 0 {
+			m.refunded -= c.Money.Minor
+			m.refunds = slices.Delete(m.refunds, i, i+1)
+		}
+		return fail(FaultUnexpected, toLook, "the refund of %s is %s", c.Money, refundState(o))
+	}
+	if o.Money != nil && *o.Money != c.Money {
+		return fail(FaultRefundAmount, "the provider must refund the requested amount", "a refund of %s was requested, and the provider states %s", c.Money, o.Money)
 	}
 	return nil
 }

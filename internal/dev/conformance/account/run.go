@@ -91,7 +91,7 @@ func newRun(o Options) (*run, error) {
 	return r, nil
 }
 
-// absent has the form of no provider's id.
+// absent is a payment that no provider has.
 const absent = "no-such-payment"
 
 // preflight looks a payment up that does not exist, and reads the books of the last hour. It moves no money.
@@ -99,7 +99,9 @@ func (r *run) preflight(ctx context.Context) error {
 	if r.account.Live != nil && *r.account.Live {
 		return LiveError{"the form of the account's key"}
 	}
-	_, _ = call(ctx, r, func(ctx context.Context) (gateway.Outcome, error) { return r.account.Provider.Lookup(ctx, absent) })
+	_, _ = call(ctx, r, func(ctx context.Context) (gateway.Outcome, error) {
+		return r.account.Provider.Lookup(ctx, cmp.Or(r.Absent, absent))
+	})
 	status, broken := r.tap.last()
 	live := false
 	if r.account.Books != nil {
@@ -237,11 +239,10 @@ func (r *run) begin(ctx context.Context, token string, mode payment.CaptureMode)
 		return nil, err
 	}
 	o, err := r.send(ctx, m)
-	if err != nil {
-		return m, err
+	if err == nil || o.Event != "" { // also of real money: the clean-up needs its id
+		m.take(o)
 	}
-	m.take(o)
-	return m, nil
+	return m, err
 }
 
 // mode returns a LiveError if an answer states that the payment is of real money.
