@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/dev/testdb"
+	"github.com/paylatch/paylatch/internal/payment"
 	"github.com/paylatch/paylatch/internal/postgres/pipeline"
 )
 
@@ -40,4 +42,26 @@ func TestPool_Usage(t *testing.T) {
 		return nil
 	}))
 	require.EqualValues(t, 1, p.Usage().Idle)
+}
+
+// TestPool_Patiently: a caller waits for a connection for longer than the usual limit.
+func TestPool_Patiently(t *testing.T) {
+	t.Parallel()
+	url := testdb.With(t, testdb.New(t), "pool_max_conns", "1", "connect_timeout", "120")
+	patient, hurried := open(t, url), usual(t, url)
+	waited := make(chan error, 1)
+	require.NoError(t, patient.Read(t.Context(), func(context.Context, *pgxpool.Conn) error {
+		go func() { waited <- read(t, patient) }()
+		require.Eventually(t, func() bool {
+			held := false
+			_ = hurried.Read(t.Context(), func(context.Context, *pgxpool.Conn) error {
+				held = true
+				require.ErrorIs(t, read(t, hurried), payment.ErrUnavailable)
+				return nil
+			})
+			return held
+		}, testdb.Patience, time.Millisecond)
+		return nil
+	}))
+	require.NoError(t, <-waited)
 }
