@@ -221,7 +221,7 @@ func undoneCapture(t *testing.T, of string, read bool) {
 	r.reconcile(t)
 	r.reconcile(t)
 	require.Equal(t, kept, rows(t, r, "SELECT entry_id FROM settlements UNION SELECT entry_id FROM account_entries ORDER BY 1"))
-	require.Equal(t, a.ProviderPaymentID == of, slices.Contains(r.open(t), "payment_reversed  capture_reversal c1/reversal"), r.open(t))
+	require.Equal(t, a.ProviderPaymentID == of, slices.Contains(r.open(t), "payment_reversed  19.99 EUR"), r.open(t))
 	if a.ProviderPaymentID == of {
 		require.Zero(t, r.attempt(t, a.ID).Held(), "it is compared")
 		require.Empty(t, r.accounts(t))
