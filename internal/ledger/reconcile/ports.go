@@ -99,7 +99,8 @@ const Alive = 15 * time.Minute
 
 // Count has the results of the entries of a run, and of the attempts without an entry.
 type Count struct {
-	// Entries is the number of read entries about payments, without implied entries. Each is counted in one of the next five fields, or is outside of the span.
+	// Entries is the number of read entries about payments, without implied entries. Each is counted in one of the next five fields, or is
+	// outside of the span.
 	Entries int `json:"entries"`
 	// Agreed were recorded so, LookedUp after a lookup of their payment, Applied after they were applied.
 	Agreed   int `json:"agreed"`

@@ -103,8 +103,8 @@ func (d dispute) within(in gateway.Span) (all []gateway.Entry, err error) {
 	return all, nil
 }
 
-// again returns the entries of a dispute in arbitration that had been won before: its money was returned, and is taken a second time
-// (https://www.checkout.com/docs/workflows/webhook-event-types: a won arbitration credits the amount again). The list shows only the
+// again returns the entries of a dispute in arbitration that had been won before: its money was returned, and is taken a second time.
+// Checkout.com documents that a won arbitration credits the disputed amount, but not when the arbitration took it. The list shows only the
 // last status, and not whether the dispute had been won. All of the dispute's entries together have the money that it holds, whichever
 // of them an earlier read has passed. So the return is passed again with the second chargeback.
 func (d dispute) again(took, back gateway.Entry) []gateway.Entry {
