@@ -77,7 +77,7 @@ func TestACommandNeedsItsCell(t *testing.T) {
 	for _, args := range [][]string{
 		{"discrepancy", "list"},
 		{"discrepancy", "list", "--kind", event},
-		{"verify", "--head", "0:" + strings.Repeat("0", 64)},
+		{"verify", "--head", "1:" + strings.Repeat("0", 64)},
 		{"endpoint", "list"},
 		{"endpoint", "test", "shop"},
 		{"endpoint", "redeliver", "shop", "--after", ""},
