@@ -11,7 +11,7 @@ import (
 // Prometheus computes the increase of a counter from the values that it has read. If a series begins with its first events, the increase
 // lacks these events. So the series of rare events that have alerts begin at 0.
 
-// begin has the series begin whose labels are known at the start.
+// begin has the series with fixed labels begin.
 func (m *Metrics) begin(o Options) {
 	for _, k := range payment.DiscrepancyKinds() {
 		m.opened.WithLabelValues(k)

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paylatch/paylatch/internal/gateway"
+	"github.com/paylatch/paylatch/internal/platform/metrics"
 	"github.com/paylatch/paylatch/internal/setup/accounts"
 	"github.com/paylatch/paylatch/internal/setup/config"
 	"github.com/paylatch/paylatch/webhooks"
@@ -62,6 +63,13 @@ func newSet(t *testing.T, text string) (*accounts.Set, *begun) {
 func TestWebhooksAreCountedFromZero(t *testing.T) {
 	t.Parallel()
 	watch := accounts.Unwatched(time.Now)
+	none := func(context.Context) (int64, error) { return 0, nil }
+	watch.Metrics = metrics.New(metrics.Options{
+		Now: time.Now, Keys: none, Parked: none, NotesLost: func() int64 { return 0 },
+		Waiting:  func(context.Context) (map[string]metrics.Waiting, error) { return nil, nil },
+		Disputes: func(context.Context) (map[string]metrics.Disputed, error) { return nil, nil },
+		Overdue:  func(context.Context) (map[string]time.Duration, error) { return nil, nil },
+	})
 	counted := func() string {
 		w := httptest.NewRecorder()
 		watch.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
