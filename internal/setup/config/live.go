@@ -65,6 +65,9 @@ func (a Account) ForTests() bool {
 	return a.BaseURL == "" && adapter.TestByDefault || err == nil && adapter.ForTests(u.Hostname())
 }
 
+// CallsThisMachine reports whether the account calls a server on this machine in place of its provider.
+func (a Account) CallsThisMachine() bool { return isHere(a.BaseURL) }
+
 // CheckForTests returns why the account may be one of real money; nil for an account of a provider's test mode. The reason contains no
 // key.
 func (a Account) CheckForTests() error {
