@@ -56,7 +56,7 @@ func TestSystemdRestartsACrash(t *testing.T) {
 		select {}
 	}
 	require.Equal(t, []string{"always"}, unitValues(t, "Restart"))
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$") //nolint:gosec // this program
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
 	cmd.Env = slices.Concat(os.Environ(), unitValues(t, "Environment"), []string{crashes + "=1"})
 	said, err := cmd.CombinedOutput()
 	require.Contains(t, string(said), "panic: "+crashes)

@@ -276,7 +276,7 @@ func (p *Payment) get(ctx context.Context, address string) ([]byte, error) {
 		return nil, fmt.Errorf("read from the service: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+p.Support)
-	resp, err := cmp.Or(p.HTTP, http.DefaultClient).Do(req)
+	resp, err := cmp.Or(p.HTTP, &http.Client{}).Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("read from the service: %w", err)
 	}
