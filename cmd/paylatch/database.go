@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/paylatch/paylatch/internal/dev/devpg"
 	"github.com/paylatch/paylatch/internal/platform/auth"
@@ -50,6 +51,19 @@ func withDatabase(c *config.Config, do func(dsn string) error) error {
 // withDirectDatabase is withDatabase past a pooler.
 func withDirectDatabase(c *config.Config, do func(dsn string) error) error {
 	return withDatabase(c, func(dsn string) error { return do(c.Database.Direct(dsn)) })
+}
+
+// commandWait is how long a command waits for a busy database. A service gives up sooner, because a caller waits for its response.
+const commandWait = time.Minute
+
+// openPatient opens the store of a command.
+func openPatient(ctx context.Context, cfg *config.Config, dsn string) (*postgres.Store, error) {
+	store, err := openStore(ctx, cfg, dsn)
+	if err != nil {
+		return nil, err
+	}
+	store.Patiently(commandWait)
+	return store, nil
 }
 
 // openStore opens the store of a service: live demands a durable database.

@@ -83,7 +83,7 @@ func withRooms(ctx context.Context, a *app, do func(b beside) error) error {
 // withRoomsOf is withRooms in the cell of a configuration.
 func withRoomsOf(ctx context.Context, cfg *config.Config, do func(b beside) error) error {
 	return withDatabase(cfg, func(dsn string) error {
-		store, err := openStore(ctx, cfg, dsn)
+		store, err := openPatient(ctx, cfg, dsn)
 		if err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func (c *importCmd) Run(ctx context.Context, a *app) error {
 	}
 	defer func() { _ = file.Close() }()
 	return withDatabase(cfg, func(dsn string) error {
-		store, err := openStore(ctx, cfg, dsn)
+		store, err := openPatient(ctx, cfg, dsn)
 		if err != nil {
 			return err
 		}

@@ -56,6 +56,7 @@ func (c *journalCmd) write(ctx context.Context, a *app, cfg *config.Config, dsn 
 		return err
 	}
 	defer store.Close()
+	store.Patiently(commandWait)
 	if err := store.Migrated(ctx); err != nil {
 		return err
 	}

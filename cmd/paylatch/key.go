@@ -37,7 +37,7 @@ func withKeys(ctx context.Context, a *app, do func(keys *apikey.Service, who sup
 	}
 	cfg = cfg.In(payment.OnlyCell)
 	return withDatabase(cfg, func(dsn string) error {
-		store, err := openStore(ctx, cfg, dsn)
+		store, err := openPatient(ctx, cfg, dsn)
 		if err != nil {
 			return err
 		}

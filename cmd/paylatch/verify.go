@@ -40,6 +40,7 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) error {
 				return err
 			}
 			defer store.Close()
+			store.Patiently(commandWait)
 			if err := store.Migrated(ctx); err != nil {
 				return err
 			}

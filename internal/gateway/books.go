@@ -88,8 +88,9 @@ type Entry struct {
 	// Fee is the provider's fee. Net is the change of the account's balance (negative where money was taken), in the
 	// currency of that balance. Each is nil where the books do not state it.
 	Fee, Net *payment.Money
-	// Implied is set on an entry that follows from another entry of the dispute only if the dispute's money had been returned before. The
-	// provider no longer states the return. Of a recorded payment the entry is kept if the return is recorded. It changes no payment.
+	// Implied is set on an entry that the adapter concludes from a dispute's last status, because the provider lists no earlier ones. The
+	// conclusion is right only if the dispute's money was returned before. So the entry of a recorded payment is kept only if the return is
+	// recorded. The entry changes no payment.
 	Implied bool
 	// Payee and Live are as in Outcome.
 	Payee string
@@ -97,8 +98,8 @@ type Entry struct {
 	// Payout is the provider's id of the payout that contains the entry. It is empty before the payout, and where the
 	// entry was read from a list without payouts.
 	Payout string
-	// Undoes is the id of the entry that this entry takes back, if the books pass that entry no longer. If that entry was never read,
-	// neither of the two counts in the balance. It is empty where the books pass both.
+	// Undoes is the id of the entry that this entry takes back, where the books replace the one by the other. If the first entry was
+	// never read, neither of the two counts in the balance. It is empty where the books have both.
 	Undoes string
 }
 

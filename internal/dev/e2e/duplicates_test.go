@@ -24,8 +24,8 @@ func atOnce(n int, fn func(i int) answer) []answer {
 	return answers
 }
 
-// oneCreated requires that one of the answers to copies of a request created something, and that the others are reused. If a copy was
-// sent again after a refusal, it may be the one that did it, and is reused then.
+// oneCreated requires that one of the answers to copies of a request created something, and that the others are reused. A copy
+// that was sent again after a refusal may get its own earlier result, as reused: then no answer has to be "created".
 func oneCreated(t *testing.T, answers []answer) {
 	t.Helper()
 	results, repeated := map[string]int{}, false

@@ -106,7 +106,7 @@ func (g *grid) up() *service {
 	return s
 }
 
-// press sends a command to whoever serves, again and again with its own key until it is answered; with little patience, once. A
+// press sends a command to the process that serves. If patient is set, it sends the command with the same key until it gets an answer. A
 // frozen runner does not answer, so each try has a time limit. On a busy machine others don't either: the limit grows.
 func (g *grid) press(ctx context.Context, patient bool, do func(ctx context.Context, c client) answer) answer {
 	end := time.Now().Add(2 * soon)

@@ -72,7 +72,7 @@ func (j *job) compare(ctx context.Context) error {
 	}
 	implied := func(e gateway.Entry) bool { return e.Implied } // another entry has the movement
 	found, unknown = slices.DeleteFunc(found, implied), slices.DeleteFunc(unknown, implied)
-	differ, rest := j.differing(refunded(found, of, attempts, alone, &j.run.Count.Agreed), of, attempts, &j.run.Count.Agreed)
+	differ, rest := j.differing(withoutFailedRefunds(found, of, attempts, alone, &j.run.Count.Agreed), of, attempts, &j.run.Count.Agreed)
 	if err := j.askAll(ctx, slices.SortedFunc(maps.Keys(differ), byID), func(payment.AttemptID, error) {}); err != nil {
 		return err
 	}
@@ -160,9 +160,9 @@ func without(entries []gateway.Entry, alone map[string]bool) []gateway.Entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e gateway.Entry) bool { return alone[e.ID] })
 }
 
-// refunded returns the entries without reversals of refunds that are neither stored nor recorded. To the records, such a refund has
-// only failed, so the entry agrees. The reversal of a capture is compared in any case: its payment may wait for its outcome.
-func refunded(
+// withoutFailedRefunds returns the entries without reversals of refunds that are neither stored nor recorded. In the records such a refund
+// has only failed, so the entry agrees. The reversal of a capture is compared in any case: its payment may wait for its outcome.
+func withoutFailedRefunds(
 	entries []gateway.Entry, of map[string]payment.AttemptID, attempts map[payment.AttemptID]payment.Attempt, alone map[string]bool, agreed *int,
 ) []gateway.Entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e gateway.Entry) bool {

@@ -11,7 +11,7 @@ import (
 // Prometheus computes the increase of a counter from the values that it has read. If a series begins with its first events, the increase
 // lacks these events. So the series of rare events that have alerts begin at 0.
 
-// begin has the series with fixed labels begin.
+// begin starts the series that have fixed labels at 0.
 func (m *Metrics) begin(o Options) {
 	for _, k := range payment.DiscrepancyKinds() {
 		m.opened.WithLabelValues(k)
@@ -22,7 +22,7 @@ func (m *Metrics) begin(o Options) {
 	}
 }
 
-// Commands has the series of operations begin that take an idempotency key.
+// Commands starts the series of operations that take an idempotency key at 0.
 func (m *Metrics) Commands(operations []string) {
 	for _, operation := range operations {
 		for _, result := range []KeyResult{KeyTakeover, KeyReused, KeyInProgress, KeyConflict} {
@@ -31,7 +31,7 @@ func (m *Metrics) Commands(operations []string) {
 	}
 }
 
-// Receives has the series of an account's webhooks begin.
+// Receives starts the series of an account's rare webhooks at 0.
 func (m *Metrics) Receives(account string) {
 	for _, v := range []fsm.Verdict{fsm.Conflict, payment.VerdictUnmatched, payment.VerdictDuplicate} {
 		m.webhooks.WithLabelValues(account, string(v))

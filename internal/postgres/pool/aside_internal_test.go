@@ -12,7 +12,7 @@ import (
 	"github.com/paylatch/paylatch/internal/payment"
 )
 
-// TestTurns: a second read of one person follows the first, too many at a time are refused at once, and nobody waits for ever.
+// TestTurns: the second read of one person begins after the first. Too many reads at a time are refused at once, and each wait has an end.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -83,13 +83,13 @@ func (a *Account) check(path, secrets string, environ []string) error {
 	account := cfg.Accounts[0]
 	adapter := a.kind().Adapter
 	key := string(account.Fields[adapter.TestKey])
-	live := account.Live()
+	live, refused := account.Live(), CheckForTests(account)
 	switch {
 	case live != nil && *live, adapter.TestForm != nil && key != "" && !adapter.TestForm.MatchString(key):
 		return config.ValidationErrors{fmt.Sprintf("%s: is not a test-mode key of %s; these keys have the form %s. init accepts only test credentials",
 			adapter.TestKey, a.kind().About.Name, adapter.TestForm)}
-	case CheckForTests(account) != nil:
-		return CheckForTests(account)
+	case refused != nil:
+		return refused
 	case !account.CanCharge():
 		return config.ValidationErrors{fmt.Sprintf("the account can't charge: the kind %s needs %s", a.Kind, strings.Join(a.kind().Calls, ", "))}
 	case !account.TakesWebhooks():
