@@ -131,7 +131,7 @@ func (b *tab) click(selector string, count ...int) {
 func (b *tab) press(element string) (x, y float64) {
 	b.t.Helper()
 	for range 20 {
-		b.until(`document.readyState === "complete" && ` + element + `?.checkVisibility() && ` + element + `.getAttribute("aria-disabled") !== "true"`)
+		b.until(element + `?.checkVisibility() && ` + element + `.getAttribute("aria-disabled") !== "true"`)
 		at := eval[struct{ X, Y float64 }](b, `(() => {
 			const e = `+element+`;
 			if (!e) return { X: 0, Y: 0 };
@@ -163,13 +163,15 @@ func (b *tab) focus(selector string) {
 	require.True(b.t, eval[bool](b, `(() => { const e = document.querySelector(`+quote(selector)+`); e.focus(); return document.activeElement === e })()`))
 }
 
-// eval returns the value of an expression in the page. While another page replaces the page, the value is zero.
+// eval returns the value of an expression in the page, once the page is complete: a busy browser shows the beginning of a page before
+// it has read the end. While another page replaces the page, the value is zero.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
+	b.until("true")
 	return evalWithin[T](b, soon, expression)
 }
 
-// evalWithin is eval with a longer time limit.
+// evalWithin is eval of the page as it is, with a time limit of its own.
 func evalWithin[T any](b *tab, limit time.Duration, expression string) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, limit)
@@ -178,7 +180,7 @@ func evalWithin[T any](b *tab, limit time.Duration, expression string) T {
 	return value
 }
 
-// until waits for an expression to be true.
+// until waits for an expression to be true on a complete page.
 func (b *tab) until(expression string) {
 	b.t.Helper()
 	if !eventuallyTrue(b, expression) {
@@ -206,7 +208,6 @@ func (b *tab) hears(text string) {
 // width is the page's width, once its styles are there.
 func (b *tab) width() int {
 	b.t.Helper()
-	b.until(`document.readyState === "complete"`)
 	return eval[int](b, `document.documentElement.scrollWidth`)
 }
 

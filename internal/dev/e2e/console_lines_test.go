@@ -74,7 +74,6 @@ func TestAKeyLeadsToItsLine(t *testing.T) {
 			to, err := url.Parse(want.to)
 			require.NoError(t, err)
 			b.until(`location.hash === ` + quote("#"+to.Fragment) + ` || location.hash + ` + quote(to.Fragment) + ` === ""`)
-			b.until(`document.readyState === "complete"`)
 			marked := eval[string](b, `[...document.querySelectorAll(":target")].map((e) => e.innerText).join("|")`)
 			if want.says == "" {
 				require.Empty(t, marked)

@@ -175,7 +175,7 @@ func formBack(b *tab, s *demoShop) {
 func formRedirect(b *tab, s *demoShop) {
 	order := s.openForm(b)
 	b.paysByForm("tok_redirect")
-	b.until(`location.pathname.startsWith("/pay/") && document.readyState === "complete"`)
+	b.until(`location.pathname.startsWith("/pay/")`)
 	b.click("button[value=approve]")
 	s.paidOnceByForm(b, order)
 	require.Equal(b.t, "/demo/orders/"+order+"/form", eval[string](b, `location.pathname`))
@@ -187,7 +187,7 @@ func formBackFromRedirect(b *tab, s *demoShop) {
 	comeBack(b)
 	require.Equal(b.t, "/demo/orders/"+order+"/form", eval[string](b, `location.pathname`))
 	b.click("#continue")
-	b.until(`location.pathname.startsWith("/pay/") && document.readyState === "complete"`)
+	b.until(`location.pathname.startsWith("/pay/")`)
 	b.click("button[value=approve]")
 	s.paidOnceByForm(b, order)
 }
@@ -278,7 +278,7 @@ func formGivenUpPaid(b *tab, s *demoShop) {
 	b.paysByForm("tok_success")
 	b.shows("succeeded", "Paid. Thank you!")
 	eval[any](b, `document.querySelector("#leave").click()`)
-	b.until(`location.pathname === "/demo/orders/` + order + `" && document.readyState === "complete"`)
+	b.until(`location.pathname === "/demo/orders/` + order + `"`)
 	s.paidOnceByForm(b, order)
 }
 

@@ -34,7 +34,7 @@ func withScripts() map[string]func(b *tab, s *demoShop) {
 func challengeOnAPage(b *tab, s *demoShop) {
 	order := s.checkout(b, "tok_3ds")
 	b.click("#pay")
-	b.until(`location.pathname.startsWith("/pay/") && document.readyState === "complete"`)
+	b.until(`location.pathname.startsWith("/pay/")`)
 	b.click("button[value=approve]")
 	s.paidOnce(b, order)
 }
@@ -55,7 +55,7 @@ func voucherPaid(b *tab, s *demoShop) {
 	b.do(chromedp.Reload())
 	b.shows("action", "Your voucher is ready")
 	b.click("#continue")
-	b.until(`location.pathname.startsWith("/pay/") && document.readyState === "complete"`)
+	b.until(`location.pathname.startsWith("/pay/")`)
 	b.click("button[value=approve]")
 	s.paidOnce(b, order)
 }
@@ -109,7 +109,7 @@ func backAndAgain(b *tab, s *demoShop) {
 	b.shows("action", "approve")
 	require.Equal(b.t, "/demo/orders/"+order, eval[string](b, "location.pathname"), "the page does not send them away again")
 	b.click("#continue")
-	b.until(`location.pathname.startsWith("/pay/") && document.readyState === "complete"`)
+	b.until(`location.pathname.startsWith("/pay/")`)
 	b.click("button[value=approve]")
 	s.paidOnce(b, order)
 	eval[any](b, `history.go(-2)`)

@@ -45,7 +45,6 @@ func plainBackAndAgain(b *tab, s *demoShop) {
 	b.scripts(true) // the history can't be gone back in otherwise
 	eval[any](b, `history.back()`)
 	b.scripts(false)
-	b.until(`document.readyState === "complete"`)
 	if !eval[bool](b, `document.getElementById("pay-form").hidden`) {
 		b.click("#pay") // the page as it was, out of the cache
 	}
@@ -106,7 +105,7 @@ func plainChallenge(b *tab, s *demoShop) {
 	order := s.checkout(b, "tok_3ds")
 	b.click("#pay")
 	b.click("#continue")
-	b.until(`location.pathname.startsWith("/pay/") && document.readyState === "complete"`)
+	b.until(`location.pathname.startsWith("/pay/")`)
 	b.click("button[value=approve]")
 	s.paidOnce(b, order)
 }

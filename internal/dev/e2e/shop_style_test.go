@@ -8,7 +8,7 @@ import (
 func failedIsRed(b *tab, s *demoShop) {
 	order := s.checkout(b, "tok_redirect")
 	b.click("#pay")
-	b.until(`location.pathname.startsWith("/pay/") && document.readyState === "complete"`)
+	b.until(`location.pathname.startsWith("/pay/")`)
 	hosted := eval[string](b, `location.href`)
 	b.accessible("the provider's page")
 	require.LessOrEqual(b.t, b.width(), 360)

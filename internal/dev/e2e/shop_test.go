@@ -111,7 +111,7 @@ func (s *demoShop) checkout(b *tab, method string) string {
 	b.t.Helper()
 	b.open(s.base + "/demo")
 	b.click("button[type=submit]")
-	b.until(`location.pathname.startsWith("/demo/orders/") && document.readyState === "complete"`)
+	b.until(`location.pathname.startsWith("/demo/orders/")`)
 	b.until(`document.getElementById("pay") !== null`)
 	b.choose(method)
 	return strings.TrimPrefix(eval[string](b, "location.pathname"), "/demo/orders/")
@@ -162,7 +162,7 @@ func eventuallyTrue(b *tab, expression string) bool {
 	tick := time.NewTicker(browserTries)
 	defer tick.Stop()
 	for {
-		if eval[bool](b, "Boolean("+expression+")") {
+		if evalWithin[bool](b, soon, `document.readyState === "complete" && Boolean(`+expression+`)`) {
 			return true
 		}
 		select {
