@@ -19,8 +19,9 @@ WHERE s.payout_id = '' AND EXCLUDED.payout_id <> ''
     OR s.balance_currency IN ('', EXCLUDED.balance_currency) AND (s.fee IS NULL AND EXCLUDED.fee IS NOT NULL OR s.net IS NULL AND EXCLUDED.net IS NOT NULL)
 RETURNING 1;
 
--- Finds which of some entries of an account are stored, with a recorded payment or without one. Locks nothing.
+-- Finds which of some entries of an account are stored, with a recorded payment or without one, and their amounts. Locks nothing.
 -- name: EntriesKept :many
-SELECT s.entry_id FROM settlements s WHERE s.account = @account AND s.entry_id = ANY (@entry_ids::text[])
-UNION
-SELECT e.entry_id FROM account_entries e WHERE e.account = @account AND e.entry_id = ANY (@entry_ids::text[]);
+SELECT s.entry_id, s.amount, s.currency FROM settlements s WHERE s.account = @account AND s.entry_id = ANY (@entry_ids::text[])
+UNION ALL
+SELECT e.entry_id, e.amount, e.currency FROM account_entries e WHERE e.account = @account AND e.entry_id = ANY (@entry_ids::text[])
+    AND NOT EXISTS (SELECT FROM settlements s WHERE s.account = e.account AND s.entry_id = e.entry_id);

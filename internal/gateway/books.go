@@ -85,6 +85,9 @@ type Entry struct {
 	Movement payment.MovementReport
 	// Part is the entry's own amount where Movement is the total of several entries; nil where the entry has all of it.
 	Part *payment.Money
+	// Grows is set on a total without a fee and a net that the provider raises, under the same ID, with each further capture or refund. What
+	// was added after the entry was stored is stored as an entry of its own.
+	Grows bool
 	// Fee is the provider's fee. Net is the change of the account's balance (negative where money was taken), in the
 	// currency of that balance. Each is nil where the books do not state it.
 	Fee, Net *payment.Money

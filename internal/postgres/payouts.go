@@ -52,10 +52,15 @@ func (s *Store) AccountEntriesSave(ctx context.Context, all []payment.AccountEnt
 }
 
 // EntriesKept implements reconcile.Store.
-func (s *Store) EntriesKept(ctx context.Context, account string, ids []string) (kept []string, err error) {
-	err = s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
-		if kept, err = s.q.EntriesKept(ctx, c, &dbsqlc.EntriesKeptParams{Account: account, EntryIds: ids}); err != nil {
+func (s *Store) EntriesKept(ctx context.Context, account string, ids []string) (map[string]payment.Money, error) {
+	kept := map[string]payment.Money{}
+	err := s.pool.Read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		found, err := s.q.EntriesKept(ctx, c, &dbsqlc.EntriesKeptParams{Account: account, EntryIds: ids})
+		if err != nil {
 			return fmt.Errorf("read which of %d entries are stored: %w", len(ids), err)
+		}
+		for _, row := range found {
+			kept[row.EntryID] = payment.Money{Minor: row.Amount, Currency: payment.Currency(row.Currency)}
 		}
 		return nil
 	})

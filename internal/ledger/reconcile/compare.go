@@ -30,6 +30,11 @@ func (j *job) compare(ctx context.Context) error {
 	}
 	entries := j.batch
 	j.batch = nil
+	rises, err := j.rises(ctx, entries)
+	if err != nil {
+		return err
+	}
+	entries = slices.AppendSeq(entries, maps.Values(rises))
 	of, err := j.find(ctx, entries)
 	if err != nil {
 		return err
@@ -70,7 +75,10 @@ func (j *job) compare(ctx context.Context) error {
 	if err := j.settle(ctx, without(found, alone), of, attempts); err != nil {
 		return err
 	}
-	implied := func(e gateway.Entry) bool { return e.Implied } // another entry has the movement
+	implied := func(e gateway.Entry) bool { // another entry has the movement
+		_, rise := rises[e.ID]
+		return rise || e.Implied
+	}
 	found, unknown = slices.DeleteFunc(found, implied), slices.DeleteFunc(unknown, implied)
 	differ, rest := j.differing(withoutFailedRefunds(found, of, attempts, alone, &j.run.Count.Agreed), of, attempts, &j.run.Count.Agreed)
 	if err := j.askAll(ctx, slices.SortedFunc(maps.Keys(differ), byID), func(payment.AttemptID, error) {}); err != nil {
@@ -143,7 +151,7 @@ func (j *job) alone(ctx context.Context, entries []gateway.Entry) (map[string]bo
 		return nil, fmt.Errorf("look for %d entries that are taken back: %w", len(undone), err)
 	}
 	kept, alone := map[string]bool{}, map[string]bool{}
-	for _, id := range stored {
+	for id := range stored {
 		kept[id] = true
 	}
 	for _, e := range entries {

@@ -66,9 +66,10 @@ func (q *Queries) AccountEntriesSave(ctx context.Context, db DBTX, arg *AccountE
 }
 
 const entriesKept = `-- name: EntriesKept :many
-SELECT s.entry_id FROM settlements s WHERE s.account = $1 AND s.entry_id = ANY ($2::text[])
-UNION
-SELECT e.entry_id FROM account_entries e WHERE e.account = $1 AND e.entry_id = ANY ($2::text[])
+SELECT s.entry_id, s.amount, s.currency FROM settlements s WHERE s.account = $1 AND s.entry_id = ANY ($2::text[])
+UNION ALL
+SELECT e.entry_id, e.amount, e.currency FROM account_entries e WHERE e.account = $1 AND e.entry_id = ANY ($2::text[])
+    AND NOT EXISTS (SELECT FROM settlements s WHERE s.account = e.account AND s.entry_id = e.entry_id)
 `
 
 type EntriesKeptParams struct {
@@ -76,20 +77,26 @@ type EntriesKeptParams struct {
 	EntryIds []string
 }
 
-// Finds which of some entries of an account are stored, with a recorded payment or without one. Locks nothing.
-func (q *Queries) EntriesKept(ctx context.Context, db DBTX, arg *EntriesKeptParams) ([]string, error) {
+type EntriesKeptRow struct {
+	EntryID  string
+	Amount   int64
+	Currency string
+}
+
+// Finds which of some entries of an account are stored, with a recorded payment or without one, and their amounts. Locks nothing.
+func (q *Queries) EntriesKept(ctx context.Context, db DBTX, arg *EntriesKeptParams) ([]*EntriesKeptRow, error) {
 	rows, err := db.Query(ctx, entriesKept, arg.Account, arg.EntryIds)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []string
+	var items []*EntriesKeptRow
 	for rows.Next() {
-		var entry_id string
-		if err := rows.Scan(&entry_id); err != nil {
+		var i EntriesKeptRow
+		if err := rows.Scan(&i.EntryID, &i.Amount, &i.Currency); err != nil {
 			return nil, err
 		}
-		items = append(items, entry_id)
+		items = append(items, &i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

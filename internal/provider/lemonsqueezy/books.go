@@ -27,7 +27,7 @@ const refundedLater = 120 * 24 * time.Hour
 // other mode than the account's mode are omitted.
 //
 // An order has no mark of ours. It is named as in its webhook. An order without a webhook belongs to no attempt. A
-// refund has no id. All refunds of an order are one entry, dated by the full refund, or else by the order's last change.
+// refund has no id. All refunds of an order are one entry, which grows. It is dated by the full refund, or else by the order's last change.
 // A chargeback is a refund in most cases. The list shows no fee and no payout. Renewals of subscriptions create no
 // orders.
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
@@ -101,7 +101,7 @@ func (c *Client) entries(o object[listedOrder], in gateway.Span) ([]gateway.Entr
 		return nil, fmt.Errorf("order %s: %w", o.ID, err)
 	}
 	return append(all, gateway.Entry{
-		ID: o.ID + "/refund", Payment: o.ID, References: stands.References, Payee: stands.Payee, Live: stands.Live,
+		ID: o.ID + "/refund", Grows: true, Payment: o.ID, References: stands.References, Payee: stands.Payee, Live: stands.Live,
 		Movement: payment.MovementReport{Kind: payment.MovementRefund, Money: *back, At: cmp.Or(a.RefundedAt, a.UpdatedAt, a.CreatedAt).UTC()},
 	}), nil
 }

@@ -61,7 +61,7 @@ func capture(id string, minor int64, at time.Time) gateway.Entry {
 
 func back(of string, minor int64, at time.Time) gateway.Entry {
 	e := capture(of, minor, at)
-	e.ID, e.Movement.Kind = of+"/refund", payment.MovementRefund
+	e.ID, e.Movement.Kind, e.Grows = of+"/refund", payment.MovementRefund, true
 	return e
 }
 

@@ -33,7 +33,7 @@ const (
 // (https://docs.mollie.com/reference/list-balance-transactions), and amounts of settlements in their list
 // (https://docs.mollie.com/reference/list-settlements). An API key can't read either of them.
 //
-// Captures are totals, dated by the payment. A refund has only the date of its creation. Entries omits a pending refund;
+// Captures are totals, dated by the payment, and grow while a hold lasts. A refund has only the date of its creation. Entries omits a pending refund;
 // a later read of the same span finds it. A failed refund is a reversal without a date, even if it was never "refunded".
 func (c *Client) Entries(ctx context.Context, in gateway.Span, take func(gateway.Entry) error) error {
 	unread := &kit.Unread{}
@@ -100,7 +100,7 @@ func (p listedPayment) entries() ([]gateway.Entry, error) {
 	}
 	return []gateway.Entry{{
 		ID: p.ID, Payment: p.ID, References: o.References, Order: payment.OrderID(texts(p.Metadata)["order_id"]), Payout: p.SettlementID, Payee: o.Payee, Live: o.Live,
-		Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: *o.Money, At: first(p.PaidAt, p.AuthorizedAt, p.CreatedAt)},
+		Grows: true, Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: *o.Money, At: first(p.PaidAt, p.AuthorizedAt, p.CreatedAt)},
 	}}, nil
 }
 

@@ -87,11 +87,11 @@ func booked(t *testing.T) providertest.Booked {
 		Entries: []gateway.Entry{
 			{
 				ID: "tr_book1", Payment: "tr_book1", References: []string{"att_1"}, Order: "A-1", Payout: "stl_jDk30akdN", Payee: "pfl_2A1gacu42V", Live: new(false),
-				Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: eur(1999), At: day.Add(2 * time.Hour)},
+				Grows: true, Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: eur(1999), At: day.Add(2 * time.Hour)},
 			},
 			{
 				ID: "tr_book3", Payment: "tr_book3", References: []string{"att_3"}, Order: "A-1", Payout: "stl_jDk30akdN", Payee: "pfl_2A1gacu42V", Live: new(false),
-				Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: eur(1500), At: day.Add(5 * time.Hour)},
+				Grows: true, Movement: payment.MovementReport{Kind: payment.MovementCapture, Money: eur(1500), At: day.Add(5 * time.Hour)},
 			},
 			{
 				ID: "re_book0", Payment: "tr_book1", References: []string{"att_1"},

@@ -122,7 +122,7 @@ func entriesOf(b stripe.BalanceTransaction) ([]gateway.Entry, error) {
 	var err error
 	switch b.Type { //nolint:exhaustive // the other types move no payment's money
 	case stripe.BalanceTransactionTypeCharge, stripe.BalanceTransactionTypePayment:
-		err = charged(&e, source.Charge)
+		err = charged(&e, source.Charge, b)
 	case stripe.BalanceTransactionTypeRefund, stripe.BalanceTransactionTypePaymentRefund, stripe.BalanceTransactionTypeRefundFailure:
 		err = refunded(&e, source.Refund, b.Amount)
 	case stripe.BalanceTransactionTypeAdjustment:
@@ -169,8 +169,9 @@ func ownKind(b stripe.BalanceTransaction) payment.EntryKind {
 }
 
 // charged fills in the capture of a charge. The amount is the charge's total captured amount, like the payment intent's
-// amount_received. A pending or failed charge has no capture.
-func charged(e *gateway.Entry, of *stripe.Charge) error {
+// amount_received. The entry has the transaction's own amount, which is less if the charge was captured in parts. A pending or failed charge
+// has no capture.
+func charged(e *gateway.Entry, of *stripe.Charge, b stripe.BalanceTransaction) error {
 	switch {
 	case of == nil || of.ID == "":
 		return errSourceless
@@ -179,7 +180,11 @@ func charged(e *gateway.Entry, of *stripe.Charge) error {
 	}
 	named(e, of.PaymentIntent, of, of.Metadata)
 	e.Live = &of.Livemode
-	return moved(e, payment.MovementCapture, "", of.AmountCaptured, of.Currency)
+	err := moved(e, payment.MovementCapture, "", of.AmountCaptured, of.Currency)
+	if err == nil && b.Currency == of.Currency && b.Amount < of.AmountCaptured {
+		e.Part, err = money(b.Amount, b.Currency)
+	}
+	return err
 }
 
 // refunded fills in a refund. If the balance amount is positive, the refund failed and its money came back: a refund

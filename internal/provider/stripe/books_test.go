@@ -283,6 +283,19 @@ func TestBookedMoneyHasStripesDigits(t *testing.T) {
 	}
 }
 
+// Each capture of a charge that is captured in parts has a transaction of its own, with its own amount. The charge has the total.
+func TestAPartOfAChargeHasItsOwnAmount(t *testing.T) {
+	t.Parallel()
+	whole := captured("ch_1", "pi_1", 1999)
+	got, err := read(t, &books{transactions: []object{transaction("txn_1", "charge", at(0), 1500, 60, whole), transaction("txn_2", "charge", at(1), 499, 28, whole)}})
+	require.NoError(t, err)
+	require.Len(t, got, 2)
+	for i, minor := range []int64{499, 1500} {
+		require.Equal(t, *euros(minor), got[i].Money(), got[i].ID)
+		require.Equal(t, *euros(1999), got[i].Movement.Money)
+	}
+}
+
 // An unreadable transaction hides no other transaction, and is an error.
 func TestAnUnreadableTransactionHidesNoOther(t *testing.T) {
 	t.Parallel()
