@@ -56,3 +56,9 @@ SELECT set_config('statement_timeout', '60s', true);
 -- Drops a month with its keys, if its bytes are not needed any more. Runs in one session at a time.
 -- name: EventBytesDrop :one
 SELECT drop_event_bytes(@month::date, make_interval(secs => @keep::float8))::boolean AS gone;
+
+-- Deletes the bytes of events, and the payment method in their meaning. Writes the locked events.
+-- name: EventsErase :exec
+WITH gone AS (DELETE FROM event_bytes WHERE event_id = ANY (@event_ids::uuid[]) RETURNING 1)
+UPDATE provider_events SET news = (news::jsonb - 'method')::json
+WHERE event_id = ANY (@event_ids::uuid[]) AND kind IN ('method_updated', 'method_removed');

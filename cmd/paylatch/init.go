@@ -209,8 +209,8 @@ const (
 	// testAmount is the amount of a test payment in minor units.
 	testAmount = 1999
 	running    = "which is already running"
-	// aliveTimeout bounds the question whether a service runs.
-	aliveTimeout = 3 * time.Second
+	// aliveTimeout bounds the wait for the response of a service that accepts connections.
+	aliveTimeout = 30 * time.Second
 )
 
 // withService calls do with the address of the running service, or of a service that runs only meanwhile.
@@ -218,8 +218,11 @@ func (c *initCmd) withService(ctx context.Context, a *app, cfg *config.Config, d
 	probe, cancel := context.WithTimeout(ctx, aliveTimeout)
 	err := server.Alive(probe, cmp.Or(cfg.OperationsListen, cfg.Listen), cfg.TLS.Set() && cfg.OperationsListen == "")
 	cancel()
-	if err == nil {
+	switch {
+	case err == nil:
 		return do(server.At(cfg.Listen, cfg.TLS.Set()), running)
+	case errors.Is(err, context.DeadlineExceeded): // an absent service refuses the connection at once
+		return fmt.Errorf("the service at %s is running and does not respond: %w", cmp.Or(cfg.OperationsListen, cfg.Listen), err)
 	}
 	_, _ = fmt.Fprintln(a.stdout, "     starting the service …")
 	how := "with the configured database"

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -28,6 +33,40 @@ func TestTryRefusesRealMoney(t *testing.T) {
 		require.ErrorAs(t, err, new(config.ValidationErrors), kind)
 		require.ErrorContains(t, err, "only in a provider's test mode", kind)
 		require.NotContains(t, err.Error(), "51Secret", kind)
+	}
+}
+
+// TestTryAtASlowService: a service that accepts connections is running, however long it needs to respond.
+func TestTryAtASlowService(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		responds, patience time.Duration
+		want               error
+	}{
+		"slow":   {responds: 4 * time.Second, patience: time.Minute},
+		"silent": {responds: time.Minute, patience: 100 * time.Millisecond, want: context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				select {
+				case <-time.After(tc.responds):
+				case <-r.Context().Done():
+				}
+			}))
+			t.Cleanup(service.Close)
+			ctx, cancel := context.WithTimeout(t.Context(), tc.patience)
+			defer cancel()
+			var out strings.Builder
+			called := ""
+			err := new(initCmd).withService(ctx, &app{stdout: &out, stderr: &out}, &config.Config{Listen: service.Listener.Addr().String()}, func(_, how string) error {
+				called = how
+				return nil
+			})
+			require.ErrorIs(t, err, tc.want)
+			require.Empty(t, out.String(), "it started another service")
+			require.Equal(t, tc.want == nil, called == running)
+		})
 	}
 }
 

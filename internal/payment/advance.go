@@ -111,7 +111,7 @@ func Advance(a *Attempt, r Report, now time.Time) (Transition, fsm.Verdict) {
 		a.endHold(r.Cause, now)
 	}
 	a.ProviderPaymentID = a.actingID()
-	if r.Saved != nil && !a.UserID.erased() {
+	if r.Saved != nil && !a.UserID.Erased() {
 		a.Saved = r.Saved
 	}
 	a.reviewed(r)

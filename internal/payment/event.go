@@ -63,6 +63,9 @@ func (r *ReceivedEvent) Encode() (err error) {
 	return nil
 }
 
+// ForgetMethod removes the stored payment method from the event, because its customer was erased.
+func (r *ReceivedEvent) ForgetMethod() { r.Event.Method, r.news = nil, nil }
+
 // StoredEvent is an event in the inbox.
 type StoredEvent struct {
 	ID EventID
@@ -75,10 +78,16 @@ type StoredEvent struct {
 	// Tries counts the tries to apply a parked event. NextTryAt is when the next try is due; it may be nil.
 	Tries     int
 	NextTryAt *time.Time
+	// Erased is set once the event is found to be about an erased customer, see Forgets. It is not stored.
+	Erased bool
 	// Unreadable is the error, an ErrEventUnreadable, if the stored event can't be read; else nil. Of the event itself only the
 	// ID is set then.
 	Unreadable error
 }
+
+// Forgets reports whether nothing but the event's meaning is kept, because its customer was erased. An event that waits keeps its
+// bytes.
+func (e *StoredEvent) Forgets() bool { return e.Erased && e.NextTryAt == nil }
 
 // NewEventID returns an id of a cell that sorts by time.
 func NewEventID(c Cell) EventID { return EventID(c.NewID()) }

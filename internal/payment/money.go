@@ -28,8 +28,8 @@ func (m Money) Wire() webhooks.Money {
 // ErasedPrefix begins the pseudonyms of customers whose names were erased.
 const ErasedPrefix = "erased-"
 
-// erased reports whether the customer's name was erased.
-func (u UserID) erased() bool { return strings.HasPrefix(string(u), ErasedPrefix) }
+// Erased reports whether the customer's name was erased.
+func (u UserID) Erased() bool { return strings.HasPrefix(string(u), ErasedPrefix) }
 
 // MaxAmount is the largest amount of an order in minor units. It is exact as a double in JSON.
 const MaxAmount = 1_000_000_000_000

@@ -1,6 +1,8 @@
 package payment
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"time"
 
 	"github.com/paylatch/paylatch/fsm"
@@ -9,6 +11,12 @@ import (
 
 // MethodName names a payment method that an account's provider has stored.
 type MethodName struct{ Account, Token string }
+
+// Erased is the name under which a method is recorded once its customer was erased. The migrations make it, too.
+func (n MethodName) Erased() MethodName {
+	sum := sha256.Sum256([]byte(n.Token))
+	return MethodName{n.Account, ErasedPrefix + hex.EncodeToString(sum[:])}
+}
 
 // StoredMethod is a payment method that an account's provider has stored, as the provider's events have changed it. It is
 // recorded once an attempt stores it, or with the first event about it.

@@ -189,5 +189,17 @@ func (t *txn) EventsSettle(ctx context.Context, events []payment.StoredEvent) er
 	if _, err := t.q.EventsSettle(ctx, t.DeferredRows(int64(len(events)), pool.ErrGuard), eventsSettleParams(events)); err != nil {
 		return fmt.Errorf("settle %d events: %w", len(events), err)
 	}
+	var erased []uuid.UUID
+	for i := range events {
+		if events[i].Forgets() {
+			erased = append(erased, uuid.UUID(events[i].ID))
+		}
+	}
+	if len(erased) == 0 {
+		return nil
+	}
+	if err := t.q.EventsErase(ctx, t.Deferred(), erased); err != nil {
+		return fmt.Errorf("erase the bytes of %d events: %w", len(erased), err)
+	}
 	return nil
 }

@@ -55,11 +55,14 @@ func addEvent(p *dbsqlc.EventsInsertParams, e *payment.StoredEvent) error {
 	return nil
 }
 
-// eventBytesInsertParams returns the bytes and headers of some events, encrypted by seal.
+// eventBytesInsertParams returns the bytes and headers that are kept of some events, encrypted by seal.
 func eventBytesInsertParams(events []payment.StoredEvent, at time.Time, seal func(event uuid.UUID, headers, body []byte) []byte) (*dbsqlc.EventBytesInsertParams, error) {
 	p := newParams[dbsqlc.EventBytesInsertParams](len(events))
 	p.SealedAt = at
 	for i := range events {
+		if events[i].Forgets() {
+			continue
+		}
 		_, headers, err := events[i].JSON()
 		if err != nil {
 			return nil, err

@@ -159,7 +159,7 @@ func TestEveryFieldIsTried(t *testing.T) {
 		}
 	})
 	for name, never := range unset {
-		require.Equal(t, slices.Contains([]string{"Attempt.ReadAt", "Attempt.Siblings", "Attempt.Movements", "Attempt.Disputes", "Attempt.Moves", "Operation.Number", "Operation.RefundID", "Operation.SealedRequest", "Attempt.SealedReceipt", "Order.SealedDetails", "StoredEvent.Unreadable"}, name), never, name)
+		require.Equal(t, slices.Contains([]string{"Attempt.ReadAt", "Attempt.Siblings", "Attempt.Movements", "Attempt.Disputes", "Attempt.Moves", "Operation.Number", "Operation.RefundID", "Operation.SealedRequest", "Attempt.SealedReceipt", "Order.SealedDetails", "StoredEvent.Erased", "StoredEvent.Unreadable"}, name), never, name)
 	}
 }
 

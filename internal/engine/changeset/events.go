@@ -27,8 +27,8 @@ func (s *Changeset) ApplyEvent(c *Change, e *payment.StoredEvent) {
 		e.Park(payment.VerdictDeferred, s.Now())
 		return
 	}
-	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
-	e.Verdict = verdict
+	c.About(e)
+	e.Verdict, e.NextTryAt = verdict, nil
 }
 
 // ApplyOtherMode gives a verdict to an event of test money at an account of real money, or the other way round. It moves
@@ -39,7 +39,13 @@ func (s *Changeset) ApplyOtherMode(c *Change, e *payment.StoredEvent) {
 	if !ok || r.Refund == nil && len(r.Movements) == 0 {
 		return
 	}
-	e.OrderID, e.AttemptID, e.Verdict = c.Attempt.OrderID, c.Attempt.ID, s.Apply(c, r)
+	c.About(e)
+	e.Verdict = s.Apply(c, r)
+}
+
+// About records that an event is about the change's attempt.
+func (c *Change) About(e *payment.StoredEvent) {
+	e.OrderID, e.AttemptID, e.Erased = c.Attempt.OrderID, c.Attempt.ID, c.Attempt.UserID.Erased()
 }
 
 // ends returns the holds that a webhook's failure ends. After an earlier failure several holds may have come late, and

@@ -43,30 +43,40 @@ func (s *Changeset) loadMethods(ctx context.Context, names []payment.MethodName)
 }
 
 // ApplyMethod applies an event about a stored payment method, under the name by which the method is recorded. A method that was
-// stored elsewhere is recorded with the event, since the shop may charge it here. LoadNamed must have read it.
+// stored elsewhere is recorded with the event, since the shop may charge it here. A method that was erased with its customer is not
+// recorded again. LoadNamed must have read it.
 func (s *Changeset) ApplyMethod(e *payment.StoredEvent) {
 	e.Verdict, e.NextTryAt = payment.Ignored, nil
 	m := s.methodOf(e)
 	if m == nil {
 		return
 	}
+	e.OrderID, e.AttemptID, e.Erased = m.OrderID, m.AttemptID, m.UserID.Erased()
+	if e.Erased {
+		e.ForgetMethod()
+		return
+	}
 	if e.Verdict = m.Change(e.Event, s.Now()); e.Verdict == fsm.Applied {
 		s.methods.told = append(s.methods.told, outbox.Method(*m))
 	}
-	e.OrderID, e.AttemptID = m.OrderID, m.AttemptID
 }
 
-// methodOf returns the method that an event is about: the recorded one of its names, else the first; nil if the event names
-// no method.
-func (s *Changeset) methodOf(e *payment.StoredEvent) (first *payment.StoredMethod) {
+// methodOf returns the method that an event is about: the recorded one of its names, else the erased one, else the first; nil if the
+// event names no method.
+func (s *Changeset) methodOf(e *payment.StoredEvent) *payment.StoredMethod {
+	var first, erased *payment.StoredMethod
 	for _, token := range e.Event.Method.Tokens {
-		m := s.methods.read[payment.MethodName{Account: e.Account, Token: token}]
+		n := payment.MethodName{Account: e.Account, Token: token}
+		m, gone := s.methods.read[n], s.methods.read[n.Erased()]
 		if m != nil && m.Version > 0 {
 			return m
 		}
+		if gone != nil && gone.Version > 0 {
+			erased = gone
+		}
 		first = cmp.Or(first, m)
 	}
-	return first
+	return cmp.Or(erased, first)
 }
 
 // methodsStored records the payment methods that the changeset's attempts have just stored.

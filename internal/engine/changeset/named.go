@@ -42,7 +42,8 @@ func NamedBy(r payment.Report, account string) (n Named) {
 func NamesOf(r payment.ReceivedEvent, inParts bool) (named Named) {
 	if m := r.Event.Method; m != nil {
 		for _, token := range m.Tokens {
-			named.Methods = append(named.Methods, payment.MethodName{Account: r.Account, Token: token})
+			n := payment.MethodName{Account: r.Account, Token: token}
+			named.Methods = append(named.Methods, n, n.Erased())
 		}
 		return named
 	}

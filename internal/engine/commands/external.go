@@ -42,7 +42,7 @@ func (c *Commands) Register(ctx context.Context, actor authz.Actor, req idempote
 		return Reply{}, err
 	}
 	cmd.Account = cmp.Or(cmd.Account, c.DefaultAccount)
-	pay := Pay{OrderID: cmd.OrderID, Account: cmd.Account, Capture: cmd.Capture, Amount: cmd.Amount, Currency: cmd.Currency}
+	pay := Pay{OrderID: cmd.OrderID, Account: cmd.Account, Capture: cmd.Capture, Amount: cmd.Amount, Currency: cmd.Currency, Supersedes: cmd.Supersedes}
 	reply, err := c.payAgain(ctx, actor, req, pay, 0)
 	if !errors.Is(err, payment.ErrAttemptNotFound) {
 		return reply, err
@@ -51,9 +51,6 @@ func (c *Commands) Register(ctx context.Context, actor authz.Actor, req idempote
 		return Reply{}, payment.Invalid("account", "name a configured account")
 	}
 	if err := c.Quota.Take(ctx, c.Store, req); err != nil {
-		return Reply{}, err
-	}
-	if err := c.supersede(ctx, actor, cmd.OrderID, cmd.Supersedes); err != nil {
 		return Reply{}, err
 	}
 	p := &payStart{actor: actor, req: req, cmd: pay, bare: pay, elsewhere: &cmd}
@@ -90,37 +87,46 @@ func (c *Commands) learnNames(ctx context.Context, tx Tx, p *payStart) error {
 		return nil
 	}
 	s := changeset.New(tx, c.Runner.Rules)
-	if err := learn(ctx, tx, s, s.Change(p.attempt), Report{ProviderPaymentID: p.elsewhere.ProviderPaymentID, References: p.elsewhere.References}); err != nil {
-		return err
-	}
+	p.elsewhere.names().learn(s, s.Change(p.attempt))
 	return s.Save(ctx)
 }
 
-// learn gives an attempt names. No name may belong to another attempt.
-func learn(ctx context.Context, tx Tx, s *changeset.Changeset, change *changeset.Change, r Report) error {
-	id, references := r.ProviderPaymentID, r.References
-	a := change.Attempt
-	var names []payment.Reference
-	for _, name := range append(slices.Clone(references), id) {
+// names is a report of the names of an external payment.
+func (e External) names() Report {
+	return Report{ProviderPaymentID: e.ProviderPaymentID, References: e.References}
+}
+
+// learn gives an attempt the names of a report, if it has any.
+func (r Report) learn(s *changeset.Changeset, change *changeset.Change) {
+	if len(r.names("")) > 0 {
+		s.Learn(change, r.ProviderPaymentID, r.References, r.cause())
+	}
+}
+
+// names returns the names of a report, at an account.
+func (r Report) names(account string) (names []payment.Reference) {
+	for _, name := range append(slices.Clone(r.References), r.ProviderPaymentID) {
 		if name != "" {
-			names = append(names, payment.Reference{Account: a.Account, Name: name})
+			names = append(names, payment.Reference{Account: account, Name: name})
 		}
 	}
-	owners, err := tx.ReferencesFind(ctx, names)
+	return names
+}
+
+// ofOthers refuses a report for an attempt, zero for a new one, if another attempt of the account has any of its names.
+func (r Report) ofOthers(ctx context.Context, tx Tx, account string, id payment.AttemptID) error {
+	owners, err := tx.ReferencesFind(ctx, r.names(account))
 	if err != nil {
 		return err
 	}
 	for ref, owner := range owners {
 		switch {
-		case owner == a.ID:
-		case ref.Name == id:
+		case owner == id:
+		case ref.Name == r.ProviderPaymentID:
 			return payment.Invalid("provider_payment_id", "is a payment of another attempt, "+owner.String())
 		default:
 			return payment.Invalid("references", ref.Name+" belongs to another attempt, "+owner.String())
 		}
-	}
-	if len(names) > 0 {
-		s.Learn(change, id, references, r.cause())
 	}
 	return nil
 }
@@ -205,9 +211,10 @@ func (c *Commands) reportIn(ctx context.Context, tx Tx, actor authz.Actor, cmd R
 	}
 	s := changeset.New(tx, c.Runner.Rules)
 	change := s.Change(a)
-	if err := learn(ctx, tx, s, change, cmd); err != nil {
+	if err := cmd.ofOthers(ctx, tx, a.Account, a.ID); err != nil {
 		return err
 	}
+	cmd.learn(s, change)
 	if cmd.Outcome != "" && !a.State.Final() {
 		s.Abandon(change, payment.OperationOriginRequest, cmd.Outcome.failure(), cmd.cause())
 	}
@@ -229,25 +236,12 @@ func (c *Commands) asked(ctx context.Context, id payment.AttemptID) (payment.Vie
 	return c.Runner.View(ctx, a)
 }
 
-// supersede abandons the order's live external attempt for a new attempt.
-func (c *Commands) supersede(ctx context.Context, actor authz.Actor, order payment.OrderID, id *payment.AttemptID) error {
-	if id == nil {
-		return nil
-	}
-	wrong := payment.Invalid("supersedes", "must be an attempt of this order that was begun outside paylatch")
+// supersede abandons the order's live external attempt for a new attempt, which was refused for nothing else.
+func (c *Commands) supersede(ctx context.Context, id payment.AttemptID) error {
 	err := c.Store.InCommandTx(ctx, func(ctx context.Context, tx Tx) error {
-		a, _, err := tx.AttemptLock(ctx, *id)
-		switch {
-		case errors.Is(err, payment.ErrAttemptNotFound):
-			return wrong
-		case err != nil:
+		a, _, err := tx.AttemptLock(ctx, id)
+		if err != nil || a.State.Final() {
 			return err
-		case a.UserID != actor.User():
-			return payment.ErrForbidden
-		case a.OrderID != order, a.Origin != payment.OriginExternal:
-			return wrong
-		case a.State.Final():
-			return nil
 		}
 		s := changeset.New(tx, c.Runner.Rules)
 		s.Abandon(s.Change(a), payment.OperationOriginRequest, Abandoned.failure(), payment.Cause{Kind: payment.CauseReport, ID: "superseded"})
@@ -256,6 +250,6 @@ func (c *Commands) supersede(ctx context.Context, actor authz.Actor, order payme
 	if err != nil {
 		return err
 	}
-	_, err = c.asked(ctx, *id)
+	_, err = c.asked(ctx, id)
 	return err
 }

@@ -147,9 +147,6 @@ func (c *Commands) pay(ctx context.Context, actor authz.Actor, req idempotency.R
 	if err := c.checkMethod(ctx, account.Provider, cmd); err != nil {
 		return Reply{}, err
 	}
-	if err := c.supersede(ctx, actor, cmd.OrderID, cmd.Supersedes); err != nil {
-		return Reply{}, err
-	}
 	permit := c.Runner.Permit()
 	p := &payStart{
 		actor: actor, req: req, cmd: cmd, bare: bare, accepts: account.Provider.Accepts, unseen: account.Provider.Unseen,

@@ -165,17 +165,25 @@ func (p *payStart) response() idempotency.Response {
 	return idempotency.Response{Status: http.StatusCreated, Subject: p.attempt.ID.String()}
 }
 
-// startAlone starts one pay in all cases. If the order's live attempt was declined on a page that may still be open,
-// that page is closed first.
+// startAlone starts one pay in all cases. If nothing but the order's live attempt is in its way, an attempt that it supersedes is
+// abandoned first, and a page that may still be open after a decline is closed first.
 func (c *Commands) startAlone(ctx context.Context, p *payStart) error {
 	err := c.startLocked(ctx, p)
-	if live, ok := errors.AsType[*payment.InProgressError](err); ok && c.closesPage(live.Attempt) {
-		if err := c.closePage(ctx, live.Attempt.ID, p); err != nil {
-			return err
-		}
-		return c.startLocked(ctx, p)
+	live, ok := errors.AsType[*payment.InProgressError](err)
+	switch {
+	case !ok:
+		return err
+	case p.cmd.Supersedes != nil && *p.cmd.Supersedes == live.Attempt.ID:
+		err = c.supersede(ctx, live.Attempt.ID)
+	case c.closesPage(live.Attempt):
+		err = c.closePage(ctx, live.Attempt.ID, p)
+	default:
+		return err
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return c.startLocked(ctx, p)
 }
 
 // startLocked makes the attempt of one pay. The order is locked before the key, as in a shared transaction: a pay's key is
@@ -208,6 +216,11 @@ func (c *Commands) startLocked(ctx context.Context, p *payStart) error {
 func (c *Commands) startOn(ctx context.Context, tx Tx, p *payStart, order payment.Order) (*idempotency.Response, error) {
 	if err := p.check(order); err != nil {
 		return nil, err
+	}
+	if p.elsewhere != nil {
+		if err := p.elsewhere.names().ofOthers(ctx, tx, p.cmd.Account, payment.AttemptID{}); err != nil {
+			return nil, err
+		}
 	}
 	switch err := order.TakesPay(); {
 	case errors.Is(err, payment.ErrOrderPaid), errors.Is(err, payment.ErrOrderCancelled):
@@ -244,6 +257,9 @@ func (p *payStart) check(o payment.Order) error {
 			return errReplay
 		}
 	}
+	if err := p.cmd.supersedes(o); err != nil {
+		return err
+	}
 	if p.cmd.Amount != nil && *p.cmd.Amount != o.Money.Minor {
 		return payment.Invalid("amount", fmt.Sprintf("must be the order's amount, %d, or be left out", o.Money.Minor))
 	}
@@ -254,6 +270,17 @@ func (p *payStart) check(o payment.Order) error {
 		return err
 	}
 	return p.accepts(gateway.Charge{Details: p.cmd.Details, Order: o.ID, Money: o.Money, Capture: p.cmd.Capture.AtProvider(), Several: p.cmd.Capture == payment.CaptureSeveral})
+}
+
+// supersedes refuses an attempt of another order, and an attempt that paylatch began.
+func (p Pay) supersedes(o payment.Order) error {
+	if p.Supersedes == nil {
+		return nil
+	}
+	if a := o.Attempt(*p.Supersedes); a == nil || a.Origin != payment.OriginExternal {
+		return payment.Invalid("supersedes", "must be an attempt of this order that was begun outside paylatch")
+	}
+	return nil
 }
 
 // addUp refuses lines with other amounts than the order's.

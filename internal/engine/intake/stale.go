@@ -107,7 +107,8 @@ func applyAnswer(s *changeset.Changeset, c *changeset.Change, e *payment.StoredE
 			Text: "The provider sent a notice that this payment is paid or its money is held, but all lookups contradict the notice. Look up the payment in the provider's dashboard.",
 		})
 	}
-	e.OrderID, e.AttemptID, e.NextTryAt = c.Attempt.OrderID, c.Attempt.ID, nil
+	c.About(e)
+	e.NextTryAt = nil
 	if payment.IsRefundEvent(kind) {
 		noticeOfRefund(s, c, e)
 	}

@@ -4,15 +4,13 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"net"
 	"net/http"
 )
 
 // Alive requests /healthz of a service on this machine that listens at an address, with or without TLS. It returns nil if the
 // service answers that it is alive.
 func Alive(ctx context.Context, listen string, secured bool) error {
-	scheme := map[bool]string{false: "http", true: "https"}[secured]
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+dialable(listen)+"/healthz", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, At(listen, secured)+"/healthz", nil)
 	if err != nil {
 		return fmt.Errorf("healthcheck: %w", err)
 	}
@@ -27,19 +25,4 @@ func Alive(ctx context.Context, listen string, secured bool) error {
 		return fmt.Errorf("healthcheck: the service answered with %s", resp.Status)
 	}
 	return nil
-}
-
-// dialable replaces an address of all interfaces by one to dial.
-func dialable(listen string) string {
-	host, port, err := net.SplitHostPort(listen)
-	if err != nil {
-		return listen
-	}
-	switch host {
-	case "", "0.0.0.0":
-		host = "127.0.0.1"
-	case "::":
-		host = "::1"
-	}
-	return net.JoinHostPort(host, port)
 }

@@ -65,7 +65,7 @@ func OnlyHere(listen string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// URL returns the URL on this machine of a server that listens at an address.
+// URL returns the URL on this machine of a server that listens at an address. A server at :: listens at all addresses of IPv4, too.
 func URL(listen string) string {
 	host, port, _ := net.SplitHostPort(listen)
 	if host == "" || host == "0.0.0.0" || host == "::" {

@@ -232,6 +232,18 @@ func (q *Queries) EventBytesOld(ctx context.Context, db DBTX, keep float64) ([]t
 	return items, nil
 }
 
+const eventsErase = `-- name: EventsErase :exec
+WITH gone AS (DELETE FROM event_bytes WHERE event_id = ANY ($1::uuid[]) RETURNING 1)
+UPDATE provider_events SET news = (news::jsonb - 'method')::json
+WHERE event_id = ANY ($1::uuid[]) AND kind IN ('method_updated', 'method_removed')
+`
+
+// Deletes the bytes of events, and the payment method in their meaning. Writes the locked events.
+func (q *Queries) EventsErase(ctx context.Context, db DBTX, eventIds []uuid.UUID) error {
+	_, err := db.Exec(ctx, eventsErase, eventIds)
+	return err
+}
+
 const moreTime = `-- name: MoreTime :exec
 SELECT set_config('statement_timeout', '60s', true)
 `

@@ -649,7 +649,8 @@ type Refunds struct {
 // The payment methods that providers have stored, as their events have changed them. A row is made when an attempt stores the method, or with the first event about it.
 type SavedMethods struct {
 	Account string
-	Token   string
+	// The provider's. Once the customer is erased: erased- and the SHA-256 of the former token, and the row has no details.
+	Token string
 	// Of the attempt that stored the method, as order_id is; both empty for a method that was stored elsewhere.
 	UserID    string
 	OrderID   string

@@ -13,6 +13,7 @@ func Adapter() kit.Adapter {
 	return kit.Adapter{
 		Dashboard:      dashboard(),
 		DisputeReasons: kit.CardReasons(),
+		Absent:         "pay_00000000000000000000000000",
 		Keys: []webhooks.Key{
 			kit.APIKey(), {Name: "processing_channel_id", Optional: true, Doc: "Checkout.com's processing channel (pc_…); absent: the key's default"},
 		},

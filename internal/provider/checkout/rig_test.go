@@ -31,7 +31,8 @@ func TestConformance(t *testing.T) {
 
 func suite() providertest.Suite {
 	return providertest.Suite{
-		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider { return checkout.New(base, secret, c) },
+		Absent: checkout.Adapter().Absent,
+		New:    func(_ *testing.T, base string, c *http.Client) gateway.Provider { return checkout.New(base, secret, c) },
 		Fake: func(t *testing.T) http.Handler {
 			t.Helper()
 			return described(t)

@@ -25,7 +25,7 @@ type Adapter struct {
 	// TestByDefault is set if the default address is a test host.
 	TestByDefault bool
 	// Absent is the id of a payment that does not exist, in the form of the provider's ids. The doctor looks it up to check an account's
-	// keys. It is empty if the adapter sends an id of any form.
+	// keys. It is empty if the provider does not have a payment with an id of any form.
 	Absent string
 	// Trial is how the test mode is used.
 	Trial Trial

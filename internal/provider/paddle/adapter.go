@@ -16,6 +16,7 @@ import (
 func Adapter() kit.Adapter {
 	return kit.Adapter{
 		Dashboard: dashboard(),
+		Absent:    "txn_00000000000000000000000000",
 		Keys: []webhooks.Key{
 			kit.APIKey(),
 			{Name: "tax_category", Optional: true, Doc: "Paddle's tax category of the goods, which must be enabled there; absent: standard"},

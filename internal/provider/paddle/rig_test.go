@@ -21,6 +21,7 @@ import (
 
 func suite() providertest.Suite {
 	return providertest.Suite{
+		Absent:   paddle.Adapter().Absent,
 		New:      func(_ *testing.T, base string, c *http.Client) gateway.Provider { return paddle.New(base, key, c) },
 		Fake:     newPayments,
 		Tokens:   providertest.Tokens{Success: "checkout", Redirect: "redirect"},

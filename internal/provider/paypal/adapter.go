@@ -15,6 +15,7 @@ func Adapter() kit.Adapter {
 		Dashboard:      dashboard(),
 		RefundTime:     refundTime(),
 		DisputeReasons: disputeReasons(),
+		Absent:         "00000000000000000",
 		Keys: append(kit.OAuth(),
 			kit.MerchantID(true),
 			webhooks.Key{

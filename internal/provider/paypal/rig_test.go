@@ -29,6 +29,7 @@ func atNoon() time.Time { return noon }
 
 func suite() providertest.Suite {
 	return providertest.Suite{
+		Absent: paypal.Adapter().Absent,
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
 			return paypal.New(base, clientID, secret, c, atNoon)
 		},

@@ -14,6 +14,7 @@ func Adapter() kit.Adapter {
 		Dashboard:      dashboard(),
 		RefundTime:     refundTime(),
 		DisputeReasons: disputeReasons(),
+		Absent:         "pay_00000000000000",
 		Keys: []webhooks.Key{{Name: "key_id", Doc: "Razorpay's key"}, {Name: "key_secret", Secret: true, Doc: "Razorpay's secret"}, {
 			Name: "account_id", Optional: true, Doc: "Razorpay: the account's id (`acc_…`); paylatch does not count payments to another account",
 		}},

@@ -45,6 +45,7 @@ func TestConformanceOfOrders(t *testing.T) {
 
 func suite() providertest.Suite {
 	return providertest.Suite{
+		Absent: razorpay.Adapter().Absent,
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
 			return razorpay.New(base, keyID, secret, c)
 		},

@@ -13,6 +13,7 @@ import (
 // Adapter describes the adapter to the configuration.
 func Adapter() kit.Adapter {
 	return kit.Adapter{
+		Absent: "00000000-0000-5000-8000-000000000000",
 		Keys: []webhooks.Key{
 			{Name: "shop_id", Doc: "YooKassa's shop"},
 			kit.APIKey(),

@@ -24,6 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func suite() providertest.Suite {
 	return providertest.Suite{
+		Absent: yookassa.Adapter().Absent,
 		New: func(_ *testing.T, base string, c *http.Client) gateway.Provider {
 			return yookassa.New(base, shop, secret, c)
 		},

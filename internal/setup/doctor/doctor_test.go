@@ -3,6 +3,7 @@ package doctor_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -143,6 +144,7 @@ type lookups struct {
 
 	client *http.Client
 	url    string
+	err    error
 }
 
 func (l lookups) Lookup(ctx context.Context, id string) (gateway.Outcome, error) {
@@ -155,7 +157,7 @@ func (l lookups) Lookup(ctx context.Context, id string) (gateway.Outcome, error)
 		return gateway.Outcome{}, err
 	}
 	_ = resp.Body.Close()
-	return gateway.Outcome{}, gateway.ErrNoSuchPayment
+	return gateway.Outcome{}, l.err
 }
 
 func TestOfAccounts(t *testing.T) {
@@ -168,7 +170,7 @@ func TestOfAccounts(t *testing.T) {
 	t.Cleanup(server.Close)
 	look := func(url string) []string {
 		list, _ := problems(doctor.OfAccounts([]doctor.Account{{Name: "eu", New: func(c *http.Client) (gateway.Provider, error) {
-			return lookups{client: c, url: url}, nil
+			return lookups{client: c, url: url, err: gateway.ErrNoSuchPayment}, nil
 		}}}, http.DefaultClient, time.Now))
 		return list
 	}
@@ -187,6 +189,29 @@ func TestOfAccounts(t *testing.T) {
 	apart, err := time.ParseDuration(strings.TrimRight(found[1], ",.:;"))
 	require.NoError(t, err)
 	require.InDelta(t, time.Hour, apart, float64(time.Since(began)+2*time.Second), "what the request needed is not certain")
+}
+
+// TestResponsesThatProveNothing: a refusal of the lookup shows that the keys are correct only if it means that the provider has no such
+// payment.
+func TestResponsesThatProveNothing(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusTooManyRequests} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		t.Cleanup(server.Close)
+		for _, err := range []error{gateway.ErrNoSuchPayment, gateway.ErrInconclusive, gateway.ErrUnsupportedRequest, errors.New("refused")} {
+			checks := doctor.OfAccounts([]doctor.Account{{Name: "eu", New: func(c *http.Client) (gateway.Provider, error) {
+				return lookups{client: c, url: server.URL, err: err}, nil
+			}}}, http.DefaultClient, time.Now)
+			var out strings.Builder
+			require.Zero(t, doctor.Run(t.Context(), checks, doctor.Printer(&out)), err)
+			if errors.Is(err, gateway.ErrNoSuchPayment) {
+				require.Regexp(t, "^ok ", out.String(), status)
+				continue
+			}
+			require.Regexp(t, fmt.Sprintf("^note   account eu: accounts: eu: the account's keys were not checked: the provider responded with %d ", status), out.String(), err)
+			require.NotContains(t, out.String(), "ok ", err)
+		}
+	}
 }
 
 // local is a provider whose lookup sends no request.

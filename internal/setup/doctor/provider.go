@@ -94,21 +94,27 @@ func (r *recorder) findings(check string, err error) []Finding {
 	}
 	switch {
 	case !r.called && absence(err):
-		return []Finding{{
-			Check: check, Note: true, Problem: "the account's keys were not checked, because the adapter sends no request for this lookup",
-			Remedy: "make a test payment; its result shows whether the keys are correct",
-		}}
+		return []Finding{notChecked(check, "the adapter sends no request for this lookup")}
 	case r.status == 0 && err != nil:
 		add(true, "the provider was not reached: "+err.Error(), "allow outgoing connections to its address, or correct base_url")
 	case r.status == http.StatusUnauthorized, r.status == http.StatusForbidden:
 		add(true, fmt.Sprintf("the provider refused the credentials (%d)", r.status), "correct the account's keys and their permissions at the provider")
 	case r.status >= http.StatusInternalServerError:
 		add(true, fmt.Sprintf("the provider responds with %d", r.status), "check the provider's status page; try again later")
+	case r.status >= http.StatusBadRequest && err != nil && !errors.Is(err, gateway.ErrNoSuchPayment):
+		found = append(found, notChecked(check, fmt.Sprintf("the provider responded with %d to the lookup of a missing payment: %s", r.status, err)))
 	case r.status < http.StatusBadRequest && !absence(err):
 		add(true, fmt.Sprintf("the lookup of a missing payment failed: %s", err), "correct the account's keys, their permissions and the allowed addresses at the provider, or correct base_url")
 	}
 	add(r.apart > providersApart, fmt.Sprintf("the provider's clock and this machine's clock differ by about %s", r.apart.Round(time.Second)), "set this machine's clock by NTP")
 	return found
+}
+
+// notChecked is the note that the lookup shows nothing about the account's keys.
+func notChecked(check, why string) Finding {
+	return Finding{
+		Check: check, Note: true, Problem: "the account's keys were not checked: " + why, Remedy: "make a test payment; its result shows whether the keys are correct",
+	}
 }
 
 // absence reports whether the result of a lookup is no failure: the provider has no such payment, or a payment was found or can't be looked up.
