@@ -46,7 +46,7 @@ type Store interface {
 	// AccountEntriesSave inserts new entries that belong to no recorded payment, and fills in empty payouts, fees and nets. It first
 	// inserts the payouts that it does not have.
 	AccountEntriesSave(ctx context.Context, all []payment.AccountEntry, payouts []payment.Payout) error
-	// EntriesKept returns the ids of entries of an account that SettlementsSave or AccountEntriesSave has stored, of those given.
+	// EntriesKept returns the given ids whose entries SettlementsSave or AccountEntriesSave has stored for the account.
 	EntriesKept(ctx context.Context, account string, ids []string) ([]string, error)
 	// PayoutsSave applies the reports of payouts of an account, and publishes their changes. It first inserts the payouts that it does
 	// not have.
