@@ -74,8 +74,8 @@ func (e endpoints) RedeliverAfter(context.Context, string, outbox.Cursor) error 
 }
 
 // RedeliverEvents implements api.Endpoints. The id of an event does not contain its cell, so the request goes to each cell in turn.
-// A cell that lacks one of the events sends nothing and names the events that it lacks; the next cell is asked for these. So nothing is sent
-// until a cell is known for each event.
+// A cell that lacks one of the events sends nothing and names the events that it lacks; these go to the next cell. So nothing is sent until
+// each event has its cell.
 func (e endpoints) RedeliverEvents(ctx context.Context, name string, ids []uuid.UUID) error {
 	home := make([][]uuid.UUID, len(e.cells))
 	var lack *endpoint.UnknownError
