@@ -30,7 +30,8 @@ type Feed struct {
 const (
 	// wait is how long a Feed without a Wait waits.
 	wait = 20 * time.Second
-	// now begins behind the newest event. It is another place later, so no entry has it as its cursor.
+	// now stands for the end of the feed at the time of the request. A later request with it would begin at a later event, so it
+	// is never the cursor of an entry.
 	now = "now"
 )
 
@@ -72,8 +73,8 @@ func (c *Client) Events(ctx context.Context, after string, f Feed) iter.Seq2[Ent
 	}
 }
 
-// from returns the feed to read after a cursor. A page from now on has at most one event, which gets the page's next cursor, and does
-// not wait, so that there soon is a cursor to store.
+// from returns the feed to read after a cursor. The first page after now has at most one event, and this event gets the page's next
+// cursor. The request does not wait, so the reader soon has a cursor to store.
 func (f Feed) from(after string) Feed {
 	if after == now {
 		f.Limit, f.Wait = 1, -1

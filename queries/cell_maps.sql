@@ -31,8 +31,8 @@ DELETE FROM cell_maps WHERE epoch = @epoch AND closed_at IS NULL;
 SELECT order_id FROM orders WHERE order_id COLLATE "C" >= @low::text AND order_id COLLATE "C" < @high::text
 ORDER BY order_id COLLATE "C" LIMIT 1;
 
--- Reads an order with an id of the form that paylatch creates (Among), or any other ord_ order. Groups are the third groups of digits of
--- such ids. It reads all these ids. Locks nothing.
+-- Reads the first order that it finds among all ids that begin with ord_. With Among the id has the form that paylatch creates, and its third
+-- group of digits is in Groups. Otherwise it is any other ord_ id. It may read all these ids. Locks nothing.
 -- name: OrderOwn :one
 SELECT order_id FROM orders WHERE order_id COLLATE "C" >= 'ord_' AND order_id COLLATE "C" < 'ord`'
 AND (substr(order_id, 19, 4) = ANY (@groups::text[]) AND order_id ~ '^ord_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$') = @among::boolean

@@ -50,7 +50,7 @@ JOIN (SELECT unnest(@accounts::text[]) AS account, unnest(@provider_payout_ids::
 WHERE s.payout_id <> ''
 GROUP BY s.account, s.payout_id, coalesce(nullif(s.balance_currency, ''), s.currency);
 
--- Sums the nets of the entries of payouts that belong to no recorded payment by payout and currency. A net that is not stated is the amount
+-- Sums, by payout and currency, the nets of the payouts' entries that belong to no recorded payment. A net that is not stated is the amount
 -- less the fee. Locks nothing.
 -- name: PayoutsEntered :many
 SELECT e.account, e.payout_id, coalesce(nullif(e.balance_currency, ''), e.currency)::text AS balance_currency, count(*) AS entries,
@@ -80,7 +80,7 @@ FROM (
 ) n
 GROUP BY n.account, n.currency;
 
--- Sums the entries that belong to no recorded payment between two times by account, currency of the balance and kind. A net that is not
+-- Sums, by account, currency of the balance and kind, the entries between two times that belong to no recorded payment. A net that is not
 -- stated is the amount less the fee. Locks nothing.
 -- name: MonthEntries :many
 SELECT e.account, coalesce(nullif(e.balance_currency, ''), e.currency)::text AS balance_currency, e.kind, count(*) AS entries,

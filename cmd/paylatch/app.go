@@ -56,7 +56,8 @@ func (a *app) readIn() (cfg *config.Config, n payment.Cell, chosen bool, err err
 	return cfg, n, chosen, err
 }
 
-// readOne is read for a command on the data of one cell. It refuses a command line that leads to no cell if there are several.
+// readOne is read for a command on the data of one cell. If there are several cells, it refuses a command line that names none
+// of them.
 func (a *app) readOne() (*config.Config, error) {
 	cfg, n, chosen, err := a.readIn()
 	if err != nil {

@@ -28,14 +28,14 @@ func (p *process) compareMaps(ctx context.Context) error {
 	return nil
 }
 
-// route leads each name to its cell, as the configuration of the start does, and the accounts that a reload added to a cell.
+// route leads each name to its cell, as the configuration of the start does. It also leads the accounts that a reload added to their cells.
 type route struct {
 	*config.Config
 
 	instances map[payment.Cell]*instance
 }
 
-// CellOf returns the cell of an account, of 0 if no cell has the account.
+// CellOf returns the cell of an account, or cell 0 if no cell has the account.
 func (r route) CellOf(account string) payment.Cell {
 	n := r.Config.CellOf(account)
 	if n != payment.OnlyCell {

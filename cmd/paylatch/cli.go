@@ -16,7 +16,7 @@ import (
 // cli is the command line: a field a command.
 type cli struct {
 	Config  string           `help:"Read the configuration from this file. Default: $$PAYLATCH_CONFIG, or paylatch.yaml if it exists." placeholder:"FILE"`
-	Cell    int              `help:"Act in this cell. Default: the cell of the command's account or id, otherwise cell 0, or none for a command on the data of one cell; migrate, verify, doctor, journal and erase act in all cells." placeholder:"NUMBER" default:"-1"`
+	Cell    int              `help:"Act in this cell. Default: the cell of the account or id that the command names. If it names none, the default is cell 0, but a command on stored data is refused if there are several cells. migrate, verify, doctor, journal and erase act in all cells." placeholder:"NUMBER" default:"-1"`
 	Version kong.VersionFlag `help:"Print the version."`
 
 	Init        initCmd        `cmd:"" help:"Write the configuration of a provider's test account, and make a first test payment."`

@@ -57,7 +57,7 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) error {
 	})
 }
 
-// keptHead returns the head that a service keeps on this machine, and prints the file of the head, or that there is no such head.
+// keptHead returns the head that a service keeps on this machine. It prints the head and its file, or why there is no head.
 func (a *app) keptHead(ctx context.Context, cfg *config.Config, store *postgres.Store) (support.Head, error) {
 	head, missing, err := auditMark{cfg.DataDir, store}.find(ctx)
 	if err != nil {
@@ -71,6 +71,6 @@ func (a *app) keptHead(ctx context.Context, cfg *config.Config, store *postgres.
 		_, _ = fmt.Fprintf(a.stderr, "the end of the audit log is not verified: %s %s; name a head by --head\n", file, missing)
 		return head, nil
 	}
-	_, _ = fmt.Fprintf(a.stderr, "the audit log must have the head %s of %s\n", head, file)
+	_, _ = fmt.Fprintf(a.stderr, "the audit log must contain the head %s, which is kept in %s\n", head, file)
 	return head, nil
 }

@@ -154,7 +154,7 @@ func TestVerifyMissesTheAuditLogsTail(t *testing.T) {
 	require.NoError(t, watermark.WriteAuditHead(dir, kept))
 	code, _, stderr := run(t, environ, "verify")
 	require.Zero(t, code, stderr)
-	require.Contains(t, stderr, "the audit log must have the head "+kept.Head+" of "+watermark.AuditFile(dir)+"\n")
+	require.Contains(t, stderr, "the audit log must contain the head "+kept.Head+", which is kept in "+watermark.AuditFile(dir)+"\n")
 
 	_, err := conn.Exec(t.Context(), "ALTER TABLE staff_audit DISABLE TRIGGER ALL; DELETE FROM staff_audit WHERE position > 1; ALTER TABLE staff_audit ENABLE TRIGGER ALL")
 	require.NoError(t, err)

@@ -24,7 +24,7 @@ func TestCheck(t *testing.T) {
 	t.Run("is_of_owner_service_and_bearer", checkIsOfOwnerServiceAndBearer)
 }
 
-// stopped has a process's clock stand still, from which passes moves it on. The database's own clock goes on.
+// stopped stops a process's clock. The returned function moves this clock on. The database's own clock goes on.
 func stopped(o *options) (passes func(time.Duration)) {
 	var later atomic.Int64
 	began := time.Now()
@@ -32,7 +32,7 @@ func stopped(o *options) (passes func(time.Duration)) {
 	return func(d time.Duration) { later.Add(int64(d)) }
 }
 
-// clockTx is a transaction whose time is a process's.
+// clockTx is a transaction that takes its time from a process's clock.
 type clockTx struct {
 	allTx
 

@@ -108,7 +108,7 @@ func (r *env) due(t *testing.T) []payment.AttemptID {
 	return due
 }
 
-// rests requires that no attempt is due, unless the machine was so busy since a time that the first delay is over.
+// rests requires that no attempt is due. It requires nothing if the machine was so busy that the first delay has passed since the time.
 func (r *env) rests(t *testing.T, since time.Time, why ...any) {
 	t.Helper()
 	if due := r.due(t); time.Since(since) < r.opts.RecheckAfter {

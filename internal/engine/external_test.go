@@ -205,7 +205,7 @@ func externalIsNotFound(t *testing.T) {
 	require.Empty(t, r.verify(t))
 }
 
-// telling is a provider that tells something in the middle of a search, which finds nothing.
+// telling is a provider that sends a webhook in the middle of a search. The search finds nothing.
 type telling struct {
 	gateway.Provider
 

@@ -101,8 +101,8 @@ type Entry struct {
 	// Payout is the provider's id of the payout that contains the entry. It is empty before the payout, and where the
 	// entry was read from a list without payouts.
 	Payout string
-	// Undoes is the id of the entry that this entry takes back, where the books replace the one by the other. If the first entry was
-	// never read, neither of the two counts in the balance. It is empty where the books have both.
+	// Undoes is the id of the entry that this entry takes back, if the books have this entry in place of that entry. If that entry was
+	// never read, neither of the two counts in the balance. Undoes is empty if the books have both entries.
 	Undoes string
 }
 

@@ -23,14 +23,14 @@ func ownCell(id OrderID) (n Cell, own bool) {
 	return CellOf(made), true
 }
 
-// CellMap is the cell of each beginning of an order id that the merchant chose, and of OwnOrders of each cell. No beginning begins with
-// another one or with OwnOrderPrefix. All other orders are in cell 0.
+// CellMap leads order ids to cells. Its keys are the prefixes of order ids that merchants choose, and OwnOrders of each cell. No prefix begins
+// with another prefix or with OwnOrderPrefix. All other orders are in cell 0.
 type CellMap map[string]Cell
 
 // OwnOrders is the key of a CellMap for the order ids that paylatch creates in a cell. No id begins with it.
 func OwnOrders(n Cell) string { return OwnOrderPrefix + "/" + strconv.Itoa(int(n)) }
 
-// IsPrefix reports whether a key of a CellMap is a beginning of ids.
+// IsPrefix reports whether a key of a CellMap is a prefix of ids.
 func IsPrefix(key string) bool { return !strings.HasPrefix(key, OwnOrderPrefix) }
 
 // CellEpoch is a map under which a database serves or served.
@@ -78,7 +78,7 @@ type IDRange struct{ Low, High string }
 // beyond is above each id.
 const beyond = "\U0010FFFF"
 
-// Own lists the cells whose OwnOrders the map leads to cell n, and those whose OwnOrders it leads elsewhere.
+// Own lists the cells whose OwnOrders the map leads to cell n, and the cells whose OwnOrders it leads to other cells.
 func (m CellMap) Own(n Cell) (here, elsewhere []Cell) {
 	for i := range Cell(1 << CellBits) {
 		switch to, has := m[OwnOrders(i)]; {
@@ -91,7 +91,8 @@ func (m CellMap) Own(n Cell) (here, elsewhere []Cell) {
 	return here, elsewhere
 }
 
-// Elsewhere returns the ranges of order ids that the map leads to another cell than n. Ids that begin with OwnOrderPrefix are in none.
+// Elsewhere returns the ranges of order ids that the map leads to another cell than n. No range contains ids that begin with
+// OwnOrderPrefix.
 func (m CellMap) Elsewhere(n Cell) (ranges []IDRange) {
 	if n == OnlyCell {
 		for _, prefix := range slices.Sorted(maps.Keys(m)) {

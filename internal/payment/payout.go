@@ -70,7 +70,7 @@ func (p Payout) Unexplained() *int64 {
 }
 
 // Take returns the payout after a report, and whether the report changed it. A report of an earlier status is old, and changes
-// nothing. Nor does a report without what is known. A failed payout is paid after all only where the provider may send it again.
+// nothing. A report that states nothing new changes nothing either. A failed payout becomes paid only if the provider may send it again.
 func (p Payout) Take(r PayoutReport, now time.Time) (next Payout, changed bool) {
 	next = p
 	again := r.Again && p.Status == PayoutFailed && r.Status == PayoutPaid

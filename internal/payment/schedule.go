@@ -34,8 +34,8 @@ func (s Schedule) Delay(tries int) time.Duration {
 // agesToWait bounds the wait for the next try, in ages of the operation. The schedule alone never waits so long.
 const agesToWait = 5
 
-// Next is when an operation is due again that was tried now. Tries beside the schedule, such as lookups that a page asks for, count as
-// tries, but don't put the next one off: the wait is at most agesToWait times as long as the time since the beginning.
+// Next returns when an operation that was tried now is due again. Tries beside the schedule, such as lookups that a page asks for, count
+// as tries, but don't delay the next try much: the wait is at most agesToWait times as long as the time since the beginning.
 func (s Schedule) Next(op *Operation, began, now time.Time) time.Time {
 	return now.Add(min(s.Delay(op.Tries), max(s.First, agesToWait*now.Sub(began))))
 }
@@ -48,8 +48,8 @@ func (a *Attempt) Began(op *Operation) time.Time {
 	return op.CreatedAt
 }
 
-// LastTried is when an open operation was last tried, by when it is due again: the reverse of Next. It is zero for an operation that
-// was not tried, and in the future for an operation that waits for something else.
+// LastTried computes when an open operation was last tried from the time when it is due again: the reverse of Next. The result is zero for
+// an operation that was not tried, and in the future for an operation that waits for something else.
 func (s Schedule) LastTried(op *Operation, began time.Time) time.Time {
 	if op.Tries == 0 || op.NextAt == nil {
 		return time.Time{}
@@ -115,8 +115,8 @@ func (l MaxAge) SlowLife() time.Duration { return cmp.Or(l.Slow, 14*day) }
 
 // Outlived reports whether an attempt has stayed too long where the provider has just reported it
 // to be. Time alone never suffices: without a report it is false. The attempt's own stage does not
-// count, since one that awaited the customer may be with a bank by now. A customer has as long as the
-// attempt or its voucher says itself, if it does.
+// count, since one that awaited the customer may be with a bank by now. If the attempt or its
+// voucher states until when the customer can pay, that time counts.
 func (l MaxAge) Outlived(a Attempt, says fsm.Event, now time.Time) bool {
 	switch {
 	case a.State.Final():

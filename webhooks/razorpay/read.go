@@ -182,7 +182,7 @@ func (r rawEvent) fill(e webhooks.Event, name string) (webhooks.Event, error) {
 	e.PageOpen = e.Kind == webhooks.KindSoftFailed
 	amount, currency := subject.amount(name), subject.Currency
 	if e.Kind == webhooks.KindSucceeded && payment.Amount != nil {
-		amount, currency = payment.Amount, payment.Currency // what an order or a link was paid may be the sum of several payments
+		amount, currency = payment.Amount, payment.Currency // the paid amount of an order or a link may be the sum of several payments
 	}
 	e, err := read.WithUnits(e, amount, currency, nil)
 	if name == "dispute" {

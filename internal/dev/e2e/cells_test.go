@@ -270,7 +270,7 @@ func TestACellIsKilled(t *testing.T) {
 	before := loads[0].refused()
 	crash(t, c.servers[1])
 	more("refusals of the other", loads[1], 50)
-	// A busy machine refuses some at times. A cell that depends on the other one would do so all the while that this is away.
+	// A busy machine refuses some pays at times. If this cell depended on the other cell, it would refuse pays as long as the other is away.
 	refused, during := 0, 0
 	for try := 0; try == 0 || refused > during/50 && try < 10; try++ {
 		began, was, had := time.Now(), loads[0].counts(), loads[0].refused()

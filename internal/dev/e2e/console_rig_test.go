@@ -27,8 +27,8 @@ func openConsole(t *testing.T, environ ...string) *demoShop {
 	return openDev(t, append(patient, environ...)...)
 }
 
-// person is a person with a browser that runs no script. As the page asks for it, a person sends a request again that got a 503: a
-// busy machine has no connection for everybody at any time. A blunt one does not.
+// person is a person with a browser that runs no script. If a request got 503, as on a busy machine, the person sends it again, as the
+// page asks. A blunt person does not.
 type person struct {
 	t     *testing.T
 	base  string

@@ -54,5 +54,5 @@ func TestDoctor(t *testing.T) {
 		require.NotContains(t, printed, hidden)
 	}
 	printed, _ = r.doctor("http://127.0.0.1:1")
-	require.Contains(t, printed, "hurts  account sandbox: accounts: sandbox: the provider was not reached")
+	require.Contains(t, printed, "error  account sandbox: accounts: sandbox: the provider was not reached")
 }

@@ -107,7 +107,8 @@ func (g *grid) up() *service {
 }
 
 // press sends a command to the process that serves. If patient is set, it sends the command with the same key until it gets an answer. A
-// frozen runner does not answer, so each try has a time limit. On a busy machine others don't either: the limit grows.
+// frozen runner does not answer, so each try has a time limit. On a busy machine a healthy process may not answer in time
+// either, so the limit grows.
 func (g *grid) press(ctx context.Context, patient bool, do func(ctx context.Context, c client) answer) answer {
 	end := time.Now().Add(2 * soon)
 	for limit := 2500 * time.Millisecond; ; limit = min(2*limit, soon/2) {

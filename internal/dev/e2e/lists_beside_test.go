@@ -64,7 +64,7 @@ func TestListsDontStopPays(t *testing.T) {
 	eventually(t, "searches hang", func() bool {
 		return one[int](t, r, `SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) >= 2
 	})
-	// Searches that took all connections would have pays refused all the time; a busy machine has some refused.
+	// If searches took all connections, every try would have a refused pay. A busy machine alone refuses a pay in some tries.
 	eventually(t, "twelve pays without a refusal for now", func() bool {
 		refusals := 0
 		for range 12 {

@@ -57,7 +57,7 @@ func (s *service) reconfigure(t *testing.T, replaced ...string) {
 	require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
 }
 
-// unfailing requires that no request of a load was refused for the service's sake, but for a PostgreSQL that was too busy to respond in time.
+// unfailing requires that no request of a load was refused, except because PostgreSQL was too busy to respond in time.
 func (l *load) unfailing(t *testing.T) {
 	t.Helper()
 	l.mu.Lock()

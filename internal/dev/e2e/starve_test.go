@@ -77,8 +77,8 @@ func waitersAreShared(t *testing.T) {
 	s.waiting(t, 131)
 }
 
-// stays waits at an attempt until the context ends. It follows the attempt's stream, since a poll ends by itself, on a busy machine before
-// all waiters are there.
+// stays waits at an attempt until the context ends. It follows the attempt's stream, because a poll ends by itself. On a busy machine the
+// poll could end before all waiters have connected.
 func (c client) stays(ctx context.Context, at string) {
 	for ; ctx.Err() == nil; breathe(ctx, pause) {
 		c.send(ctx, http.MethodGet, at+"/stream", "")

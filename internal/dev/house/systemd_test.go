@@ -44,7 +44,7 @@ func unitValues(t *testing.T, setting string) (words []string) {
 	return words
 }
 
-// crashes has TestSystemdRestartsACrash crash; it is set in the process that the test starts.
+// crashes is the variable that makes TestSystemdRestartsACrash crash. The test sets it for the process that it starts.
 const crashes = "PAYLATCH_TEST_CRASHES"
 
 // TestSystemdRestartsACrash: a process that panics does not end in a way that the unit excludes from its restarts.

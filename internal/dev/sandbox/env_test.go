@@ -21,7 +21,8 @@ const (
 	tick     = 5 * time.Millisecond
 )
 
-// quick has short pauses. A delivery has as long as a busy machine may need: what is given up comes again, and is counted twice.
+// quick has short pauses. A delivery may take as long as a busy machine needs: a delivery that is given up is sent again, and would be
+// counted twice.
 func quick() sandbox.Delays {
 	return sandbox.Delays{
 		Timeout: patience,

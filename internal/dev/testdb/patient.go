@@ -10,7 +10,7 @@ import (
 const Patience = 2 * time.Minute
 
 // Patient adds limits of Patience to a database's address, for a session and for connecting, where the address sets no limits of its own.
-// The limits of a process in production are some seconds: a test that is not about them must not fail by them.
+// The limits of a process in production are some seconds: a test that is not about them must not fail because of them.
 func Patient(dsn string) string {
 	seconds := strconv.Itoa(int(Patience.Seconds()))
 	limits := map[string]string{

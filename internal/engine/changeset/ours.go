@@ -37,7 +37,7 @@ func (s *Changeset) notOurs(c *Change, r payment.Report) *payment.Finding {
 			"the provider's dashboard, and report its id here if it belongs to the order."
 	case moves(r) && s.anothers(c, r):
 		f.About, f.Text = payment.AboutClaim, "A payment has this attempt's id, but the customer's browser could have written the id, and "+
-			"the payment also has a name of another attempt. The payment is not counted here. Look it up in the provider's dashboard, "+
+			"the payment also has an id of another attempt. The payment is not counted here. Look it up in the provider's dashboard, "+
 			"and report its id for the order that it pays."
 	default:
 		return nil
@@ -66,9 +66,9 @@ func unanswered(a *payment.Attempt) bool {
 	return take != nil && take.Kind == payment.OperationCharge && a.Unreported()
 }
 
-// anothers reports whether a payment that only a mark from a browser ties to the attempt has a name that is another attempt's: that of
-// the payment, of its container, or the other attempt's own id. Other references do not count, because a shop may give two attempts of
-// one order the same number.
+// anothers reports whether a payment has a name that belongs to another attempt. It is about payments that only a mark from a browser
+// ties to the attempt. The name is the payment's id, its container's id, or the other attempt's own id. Other references do not count,
+// because a shop may give two attempts of one order the same number.
 func (s *Changeset) anothers(c *Change, r payment.Report) bool {
 	return claimed(c, r) && slices.ContainsFunc(r.Names(), func(name string) bool {
 		owner, known := s.names.owners[payment.Reference{Account: c.Attempt.Account, Name: name}]

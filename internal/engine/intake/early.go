@@ -32,7 +32,7 @@ type early struct {
 	sender   string
 	size     int
 	at       time.Time
-	// asked is set from the beginning of a lookup, unless that gives no answer. Then unanswered is set.
+	// asked is set when a lookup begins. If the lookup gives no answer, asked is cleared and unanswered is set.
 	asked, unanswered bool
 }
 

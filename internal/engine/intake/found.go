@@ -37,7 +37,7 @@ func names(e webhooks.Event) []string {
 
 // leads returns the names by which an event's attempt is looked for at first. If a name of ours leads to it, the
 // provider's name almost always belongs to the same attempt, so no search by it is needed. Several provider names can't
-// all belong to it, and beside a mark from a browser any name may be another attempt's.
+// all belong to it. If a browser wrote the mark, any other name may belong to another attempt.
 func leads(e webhooks.Event) []string {
 	all := names(e)
 	if len(all) == 2 && !e.BrowserMark {

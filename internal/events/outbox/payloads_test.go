@@ -275,8 +275,8 @@ func TestQuietChangesAreNotPublished(t *testing.T) {
 	}
 }
 
-// That an order is paid is told with the success, or with the change after which it waits no longer: the end of the review, or money that
-// comes back after that. A review is told whenever it begins or ends.
+// The event order.paid comes with the success, or, if the attempt waited for a review, with the change that ends the wait: the end of the
+// review, or money that comes back after that. An event about a review comes whenever the review begins or ends.
 func TestReviewsArePublished(t *testing.T) {
 	t.Parallel()
 	move := func(from, to fsm.State, reviewed bool) []payment.Transition {

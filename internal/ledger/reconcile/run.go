@@ -108,7 +108,7 @@ func (r *Reconciler) Readable(q Request) (gateway.Span, error) {
 	case q.File != nil || !q.Span.To.After(complete):
 		return q.Span, nil
 	case !q.Span.From.Before(complete):
-		return q.Span, fmt.Errorf("account %s: %w: they are until %s", q.Account, ErrIncomplete, complete.UTC().Format(time.RFC3339))
+		return q.Span, fmt.Errorf("account %s: %w (they are complete until %s)", q.Account, ErrIncomplete, complete.UTC().Format(time.RFC3339))
 	}
 	return gateway.Span{From: q.Span.From, To: complete}, nil
 }

@@ -44,7 +44,7 @@ func Pinned(certFile string) (*http.Client, error) {
 	}
 	verify := func(s tls.ConnectionState) error {
 		if len(s.PeerCertificates) == 0 || !bytes.Equal(s.PeerCertificates[0].Raw, block.Bytes) {
-			return errors.New("the server's certificate is not the one in tls.cert_file")
+			return errors.New("the server's certificate differs from the certificate in tls.cert_file")
 		}
 		return nil
 	}

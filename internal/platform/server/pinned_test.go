@@ -43,7 +43,7 @@ func TestPinned(t *testing.T) {
 	}
 	raw := s.Certificate().Raw
 	require.NoError(t, get(file(&pem.Block{Type: "CERTIFICATE", Bytes: raw})))
-	require.ErrorContains(t, get(file(&pem.Block{Type: "CERTIFICATE", Bytes: raw[1:]})), "not the one in tls.cert_file")
+	require.ErrorContains(t, get(file(&pem.Block{Type: "CERTIFICATE", Bytes: raw[1:]})), "differs from the certificate in tls.cert_file")
 	_, err = server.Pinned(file(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}))
 	require.ErrorContains(t, err, "has no certificate")
 	_, err = server.Pinned(filepath.Join(t.TempDir(), "missing.pem"))

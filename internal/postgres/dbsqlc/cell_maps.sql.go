@@ -193,8 +193,8 @@ type OrderOwnParams struct {
 	Among  bool
 }
 
-// Reads an order with an id of the form that paylatch creates (Among), or any other ord_ order. Groups are the third groups of digits of
-// such ids. It reads all these ids. Locks nothing.
+// Reads the first order that it finds among all ids that begin with ord_. With Among the id has the form that paylatch creates, and its third
+// group of digits is in Groups. Otherwise it is any other ord_ id. It may read all these ids. Locks nothing.
 func (q *Queries) OrderOwn(ctx context.Context, db DBTX, arg *OrderOwnParams) (string, error) {
 	row := db.QueryRow(ctx, orderOwn, arg.Groups, arg.Among)
 	var order_id string

@@ -290,7 +290,7 @@ type MonthEntriesRow struct {
 	PaidOut         int64
 }
 
-// Sums the entries that belong to no recorded payment between two times by account, currency of the balance and kind. A net that is not
+// Sums, by account, currency of the balance and kind, the entries between two times that belong to no recorded payment. A net that is not
 // stated is the amount less the fee. Locks nothing.
 func (q *Queries) MonthEntries(ctx context.Context, db DBTX, arg *MonthEntriesParams) ([]*MonthEntriesRow, error) {
 	rows, err := db.Query(ctx, monthEntries, arg.FromAt, arg.ToAt)
@@ -439,7 +439,7 @@ type PayoutsEnteredRow struct {
 	Net             int64
 }
 
-// Sums the nets of the entries of payouts that belong to no recorded payment by payout and currency. A net that is not stated is the amount
+// Sums, by payout and currency, the nets of the payouts' entries that belong to no recorded payment. A net that is not stated is the amount
 // less the fee. Locks nothing.
 func (q *Queries) PayoutsEntered(ctx context.Context, db DBTX, arg *PayoutsEnteredParams) ([]*PayoutsEnteredRow, error) {
 	rows, err := db.Query(ctx, payoutsEntered, arg.Accounts, arg.ProviderPayoutIds)

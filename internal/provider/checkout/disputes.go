@@ -105,8 +105,8 @@ func (d dispute) within(in gateway.Span) (all []gateway.Entry, err error) {
 
 // again returns the entries of a dispute in arbitration that had been won before: its money was returned, and is taken a second time.
 // Checkout.com documents that a won arbitration credits the disputed amount, but not when the arbitration took it. The list shows only the
-// last status, and not whether the dispute had been won. All of the dispute's entries together have the money that it holds, whichever
-// of them an earlier read has passed. So the return is passed again with the second chargeback.
+// last status, and not whether the dispute had been won. The sum of the dispute's entries must be the money that it holds, and an
+// earlier read may have passed some entries and not others. So the return is passed again with the second chargeback.
 func (d dispute) again(took, back gateway.Entry) []gateway.Entry {
 	if !strings.HasPrefix(strings.ToLower(d.Status), "arbitration_") {
 		return nil

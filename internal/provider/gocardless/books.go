@@ -27,7 +27,8 @@ type payout struct {
 	Status  string `json:"status"`
 }
 
-// stands are the statuses of a payout. A bounced one came back from the bank, and "can be retried": it is then paid after all.
+// stands are the statuses of a payout. A bounced payout came back from the bank, and "can be retried": it may
+// be paid later.
 var stands = map[string]payment.PayoutStatus{ //nolint:gochecknoglobals // a table
 	"pending": payment.PayoutPending, "paid": payment.PayoutPaid, "bounced": payment.PayoutFailed,
 }

@@ -20,8 +20,8 @@ const (
 	paidLater = 101 * 24 * time.Hour
 	// reversedLater is our limit for the time between a chargeback and its reversal. Mollie documents none.
 	reversedLater = 366 * 24 * time.Hour
-	// settledLater is the longest time until a payment names its settlement, which is monthly at most, with some days for the settlement
-	// itself. A refund succeeds sooner.
+	// settledLater is the longest time until a payment names its settlement. Settlements are at most a month apart, and a settlement itself
+	// takes some days. A refund succeeds sooner.
 	settledLater = 40 * 24 * time.Hour
 	// bookPage keeps a page of payments with their order lines below the size limit of a response.
 	bookPage = "50"

@@ -144,8 +144,8 @@ func (p payout) dated() ([]payout, error) {
 	return []payout{p}, nil
 }
 
-// less marks the entry of an instant transfer of the payout's location, and returns the transfers without that one. The entry does not name
-// the transfer: its net has the amount.
+// less marks the entry that repeats an instant transfer of the payout's location, and returns the transfers without that transfer. The entry
+// does not name the transfer, and is recognized by its net.
 func (p payout) less(instant []payout, entries []gateway.Entry) []payout {
 	for i := range entries {
 		at := slices.IndexFunc(instant, func(of payout) bool {

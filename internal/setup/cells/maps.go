@@ -23,7 +23,7 @@ type Maps interface {
 	WithdrawMap(ctx context.Context, epoch int64) error
 	// OrderElsewhere returns a stored order that a map leads to another cell than n.
 	OrderElsewhere(ctx context.Context, n payment.Cell, m payment.CellMap) (id payment.OrderID, found bool, err error)
-	// OwnElsewhere is OrderElsewhere of the ids that begin with payment.OwnOrderPrefix. It reads all of them.
+	// OwnElsewhere is OrderElsewhere for the ids that begin with payment.OwnOrderPrefix. It reads all these ids.
 	OwnElsewhere(ctx context.Context, n payment.Cell, m payment.CellMap) (id payment.OrderID, found bool, err error)
 	// CellOfAttempts returns the cell of the stored attempts, want if there are none.
 	CellOfAttempts(ctx context.Context, want payment.Cell) (payment.Cell, error)
@@ -117,12 +117,13 @@ func (d Database) keeps(ctx context.Context, m payment.CellMap) error {
 	return d.none(ctx, m, d.Maps.OrderElsewhere)
 }
 
-// keepsOwn is keeps of the ids that begin with payment.OwnOrderPrefix. It is for a change of the map: a start would read too much.
+// keepsOwn is keeps for the ids that begin with payment.OwnOrderPrefix. Only a change of the map calls it, because it reads too much for a
+// start.
 func (d Database) keepsOwn(ctx context.Context, m payment.CellMap) error {
 	return d.none(ctx, m, d.Maps.OwnElsewhere)
 }
 
-// none refuses a map that leads an order elsewhere that look finds.
+// none refuses a map if look finds a stored order that the map leads to another cell.
 func (d Database) none(
 	ctx context.Context, m payment.CellMap, look func(context.Context, payment.Cell, payment.CellMap) (payment.OrderID, bool, error),
 ) error {

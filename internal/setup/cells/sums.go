@@ -73,15 +73,16 @@ func (e endpoints) RedeliverAfter(context.Context, string, outbox.Cursor) error 
 	return e.cells.choose()
 }
 
-// RedeliverEvents implements api.Endpoints. The id of an event has no cell, so the request goes to each cell. A cell sends nothing if it
-// lacks an event, so nothing is sent before each event has its cell.
+// RedeliverEvents implements api.Endpoints. The id of an event does not contain its cell, so the request goes to each cell in turn.
+// A cell that lacks one of the events sends nothing and names the events that it lacks; these go to the next cell. So nothing is sent until
+// each event has its cell.
 func (e endpoints) RedeliverEvents(ctx context.Context, name string, ids []uuid.UUID) error {
 	home := make([][]uuid.UUID, len(e.cells))
 	var lack *endpoint.UnknownError
 	var failed error
 	for i, d := range e.cells {
 		err := d.Endpoints.RedeliverEvents(ctx, name, ids)
-		if err == nil { // the last events are sent, and the others are of the cells before
+		if err == nil { // this cell had the remaining events and has sent them; the earlier cells send theirs now
 			return e.redeliver(ctx, name, home)
 		}
 		if !errors.As(err, &lack) {

@@ -56,7 +56,7 @@ func Printer(to io.Writer) func(c Check, found []Finding) {
 			_, _ = fmt.Fprintf(to, "ok     %s\n", c.Name)
 		}
 		for _, f := range found {
-			kind := "hurts"
+			kind := "error"
 			switch {
 			case f.Note:
 				kind = "note "

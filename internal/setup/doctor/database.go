@@ -93,8 +93,8 @@ func role(role string, may bool, err error) []Finding {
 	}}
 }
 
-// apart is by how much, at the least, another clock differs from this one. It showed clock at some time between asked and
-// answered, so a slow response makes no difference of its own.
+// apart is the least difference between another clock and this clock. The other clock showed clock at some time between asked and answered,
+// so a slow response alone makes no difference.
 func apart(clock, asked, answered time.Time) time.Duration {
 	return max(asked.Sub(clock), clock.Sub(answered), 0)
 }

@@ -1,6 +1,6 @@
 package doctor
 
-// Finding is something that hurts, or that could not be looked at.
+// Finding is a problem, or a part that could not be checked.
 type Finding struct {
 	// Check is the key of the configuration, or the part, that it is about.
 	Check, Problem, Remedy string

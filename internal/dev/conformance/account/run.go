@@ -239,7 +239,7 @@ func (r *run) begin(ctx context.Context, token string, mode payment.CaptureMode)
 		return nil, err
 	}
 	o, err := r.send(ctx, m)
-	if err == nil || o.Event != "" { // also of real money: the clean-up needs its id
+	if err == nil || o.Event != "" { // also a payment of real money, because the clean-up needs its id
 		m.take(o)
 	}
 	return m, err

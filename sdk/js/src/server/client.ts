@@ -262,7 +262,8 @@ export class Paylatch {
     for (;;) {
       let page: Events;
       try {
-        // From now on, one event at most, which gets the page's next cursor: `now` is another place later. Without a wait, there soon is a cursor.
+        // `now` means a later place in a later request, so no entry may get it as its cursor. The first page has one event at most, which gets the
+        // page's next cursor. The request does not wait, so the reader soon has a cursor to store.
         page = await (after === "now" ? this.#events(after, { ...feed, limit: 1 }, 0) : this.#events(after, feed, wait));
       } catch (error) {
         const restart = error instanceof ProblemError ? error.restart_after : undefined;
