@@ -66,7 +66,8 @@ func erasedMethodTold(t *testing.T) {
 	require.Empty(t, r.found(t, token))
 
 	// A customer who comes back and stores it again is a new customer.
-	r.exec(t, "INSERT INTO saved_methods VALUES ('sandbox', $1, 'u2', 'A-2', NULL, 'card', '', '', NULL, NULL, NULL, 1, now())", token)
+	r.exec(t, `INSERT INTO saved_methods (account, token, user_id, order_id, type, display, expires, version, updated_at)
+		VALUES ('sandbox', $1, 'u2', 'A-2', 'card', '', '', 1, now())`, token)
 	require.Equal(t, []fsm.Verdict{fsm.Applied}, r.tell(t, methodEvent(webhooks.KindMethodUpdated, token, "Visa •••• 3333", 5)))
 	require.Equal(t, []string{"Visa •••• 3333"}, rows[string](t, r, "SELECT display FROM saved_methods WHERE token = $1", token))
 	require.Empty(t, r.verify(t))

@@ -43,19 +43,7 @@ func (j *job) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var found, unknown, own []gateway.Entry
-	for _, e := range entries {
-		switch _, known := of[e.ID]; {
-		case e.Own != "":
-			own = append(own, e)
-		case known:
-			found = append(found, e)
-		case alone[e.ID] && e.Movement.Kind == payment.MovementRefundReversal:
-			j.run.Count.Foreign++ // a refund that failed
-		default:
-			unknown = append(unknown, e)
-		}
-	}
+	found, unknown, own := j.divided(entries, of, alone)
 	if err := j.keep(ctx, without(slices.Concat(own, unknown), alone)); err != nil {
 		return err
 	}
@@ -95,6 +83,24 @@ func (j *job) compare(ctx context.Context) error {
 		return err
 	}
 	return j.moved(ctx)
+}
+
+// divided divides entries into those of recorded payments, those of other payments, and the account's own. It leaves out, and counts, a
+// refund that failed and was never read.
+func (j *job) divided(entries []gateway.Entry, of map[string]payment.AttemptID, alone map[string]bool) (found, unknown, own []gateway.Entry) {
+	for _, e := range entries {
+		switch _, known := of[e.ID]; {
+		case e.Own != "":
+			own = append(own, e)
+		case known:
+			found = append(found, e)
+		case alone[e.ID] && e.Movement.Kind == payment.MovementRefundReversal:
+			j.run.Count.Foreign++ // a refund that failed
+		default:
+			unknown = append(unknown, e)
+		}
+	}
+	return found, unknown, own
 }
 
 func byID(a, b payment.AttemptID) int { return cmp.Compare(a.String(), b.String()) }

@@ -32,7 +32,7 @@ func TestTheRiseOfATotalIsAnEntry(t *testing.T) {
 		r.reconcile(t)
 		require.Equal(t, 4, r.count.Entries)
 		require.Equal(t, 4, r.count.Agreed+r.count.Applied+r.count.Foreign, "%d: %+v", i, r.count)
-		require.EqualValues(t, minor, r.attempt(t, a.ID).Refunded)
+		require.Equal(t, minor, r.attempt(t, a.ID).Refunded)
 	}
 	for table, of := range map[string]string{"settlements": one, "account_entries": of} {
 		kept(table, "", of+"/refund 500", of+"/refund/2 1000", of+"/refund/3 100")

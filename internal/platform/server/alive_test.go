@@ -22,7 +22,7 @@ func TestAlive(t *testing.T) {
 				t.Skip(err) // the machine has no such address
 			}
 			dialed := ""
-			s := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { dialed = r.Host })}} //nolint:gosec // a test
+			s := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { dialed = r.Host })}}
 			s.Start()
 			t.Cleanup(s.Close)
 			_, port, err := net.SplitHostPort(l.Addr().String())
