@@ -59,7 +59,7 @@ func TestTryAtASlowService(t *testing.T) {
 			defer cancel()
 			var out strings.Builder
 			called := ""
-			err := new(initCmd).withService(ctx, &app{stdout: &out, stderr: &out}, &config.Config{Listen: service.Listener.Addr().String()}, func(_, how string) error {
+			err := new(initCmd).withService(ctx, &app{stdout: &out, stderr: &out}, &config.Config{Listen: service.Listener.Addr().String(), DataDir: t.TempDir()}, func(_, how string) error {
 				called = how
 				return nil
 			})
